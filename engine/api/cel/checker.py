@@ -1,6 +1,6 @@
 """The type check: what every part of an expression is, which overloads its calls may mean, and what is wrong with it.
 
-Source: cel-go checker/checker.go, checker/errors.go; the validators of literals are cel-go cel/validator.go.
+Source: cel-go checker/checker.go, checker/errors.go. Lists and maps may be mixed here; literals.py says where not.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ class _Checker:
     def _list(self, node: Node) -> Type:
         item: Type | None = None
         for index, each in enumerate(node.args):
-            item = self._joined(each.offset, item, self._element(each, optional=index in node.optional))
+            item = self._joined(item, self._element(each, optional=index in node.optional))
         return types.list_of(item if item is not None else self._new())
 
     def _element(self, node: Node, *, optional: bool) -> Type:
@@ -232,12 +232,10 @@ class _Checker:
         wanted = types.optional_of(shown)
         return self._mismatch(node.offset, wanted, found)
 
-    def _joined(self, offset: int, before: Type | None, found: Type) -> Type:
+    def _joined(self, before: Type | None, found: Type) -> Type:
         if before is None:
             return found
-        if self.known.assignable(before, found):
-            return most_general(before, found)
-        return self._mismatch(offset, before, found)
+        return most_general(before, found) if self.known.assignable(before, found) else types.DYN
 
     def _mismatch(self, offset: int, wanted: Type, found: Type) -> Type:
         return self._report(offset, f"expected type '{self._shown(wanted)}' but found '{self._shown(found)}'")
@@ -246,9 +244,9 @@ class _Checker:
         key: Type | None = None
         value: Type | None = None
         for index, (key_node, value_node) in enumerate(zip(node.keys, node.args, strict=True)):
-            key = self._joined(key_node.offset, key, self.check(key_node))
+            key = self._joined(key, self.check(key_node))
             found = self._element(value_node, optional=index in node.optional)
-            value = self._joined(value_node.offset, value, found)
+            value = self._joined(value, found)
         if key is None or value is None:
             return types.map_of(self._new(), self._new())
         return types.map_of(key, value)

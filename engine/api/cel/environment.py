@@ -5,13 +5,13 @@ Source: apiserver pkg/cel/environment/base.go says which parts of CEL Kubernetes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
 from engine.api.cel import types
 from engine.api.cel.checker import Checked, check
-from engine.api.cel.conversions import conversions, parse_duration, parse_timestamp
+from engine.api.cel.conversions import conversions
 from engine.api.cel.costs import UNKNOWN, Estimator, Range, Sizes
 from engine.api.cel.estimates import call_estimate
 from engine.api.cel.functions import Function, Library, joined
@@ -25,11 +25,11 @@ from engine.api.cel.library.numbers import QUANTITY, SEMVER, numbers
 from engine.api.cel.library.optionals import optionals
 from engine.api.cel.library.patches import literal_field, literal_type, patches
 from engine.api.cel.library.texts import texts
+from engine.api.cel.literals import wrong_literals, wrong_pattern
 from engine.api.cel.operators import operators
 from engine.api.cel.parser import parse
-from engine.api.cel.syntax import CompileError, Issue, ProgramError, Source
+from engine.api.cel.syntax import CompileError, ProgramError, Source
 from engine.api.cel.types import Type
-from engine.api.crd import patterns
 
 PER_CALL_LIMIT = 1_000_000
 _MAX_SIZE = 100_000
@@ -103,10 +103,10 @@ class Environment:
             checked = check(parse(source, binding=self._binding), source, self)
         except CompileError as error:
             raise CompileError(f"compilation failed: {error}") from None
-        wrong = list(_wrong_literals(checked))
+        wrong = list(wrong_literals(checked))
         if wrong:
             raise CompileError(f"compilation failed: {Source(source).shown(wrong)}")
-        if why := _wrong_pattern(checked):
+        if why := wrong_pattern(checked):
             raise ProgramError(f"program instantiation failed: {why}")
         return Program(checked, self)
 
@@ -142,46 +142,3 @@ class Program:
             return Estimator(self.checked, sizes, call_estimate).total
         except RecursionError:
             return UNKNOWN
-
-
-# -- literals that can be looked at beforehand (cel-go cel/validator.go)
-
-
-def _wrong_literals(checked: Checked) -> Iterable[Issue]:
-    for node in checked.root.walk():
-        if node.kind != "call" or not node.args:
-            continue
-        check_ = _VALIDATED.get(node.name)
-        argument = node.args[-1] if node.name == "matches" else node.args[0]
-        if check_ is None or argument.kind != "const" or not isinstance(argument.value, str):
-            continue
-        if not check_(argument.value):
-            yield Issue(argument.offset, f"invalid {node.name} argument")
-
-
-def _wrong_pattern(checked: Checked) -> str:
-    """Of a regular expression that stands in the source."""
-    for node in checked.root.walk():
-        if node.kind == "call" and node.name in ("find", "findAll") and node.args and node.args[0].kind == "const":
-            why = patterns.what_is_wrong(str(node.args[0].value))
-            if why:
-                return why
-    return ""
-
-
-def _succeeds(parse_: Callable[[str], Any]) -> Callable[[str], bool]:
-    def check_(text: str) -> bool:
-        try:
-            parse_(text)
-        except ValueError:
-            return False
-        return True
-
-    return check_
-
-
-_VALIDATED: Mapping[str, Callable[[str], bool]] = {
-    "duration": _succeeds(parse_duration),
-    "timestamp": _succeeds(parse_timestamp),
-    "matches": lambda pattern: not patterns.what_is_wrong(pattern),
-}

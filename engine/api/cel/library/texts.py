@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import string as ascii_letters
-from collections.abc import Callable
 from typing import Any
 
-from engine.api.cel.conversions import shown_duration, shown_timestamp
 from engine.api.cel.functions import Library
+from engine.api.cel.library.formatting import formatted, shown
 from engine.api.cel.regexes import compiled
-from engine.api.cel.types import DYN, INT, STRING, STRINGS, Type, list_of
-from engine.api.cel.values import Duration, EvaluationError, Optional, Timestamp, UInt, is_number, type_of
-from engine.api.go_floats import shown_float
+from engine.api.cel.types import DYN, INT, STRING, STRINGS, list_of
+from engine.api.cel.values import EvaluationError
 
 _LOWER = str.maketrans(ascii_letters.ascii_uppercase, ascii_letters.ascii_lowercase)
 _UPPER = str.maketrans(ascii_letters.ascii_lowercase, ascii_letters.ascii_uppercase)
@@ -113,112 +111,3 @@ def _find(text: str, pattern: str) -> str:
 def _find_all(text: str, pattern: str, limit: int) -> list[str]:
     found = [match[0] for match in compiled(pattern).finditer(text)]
     return found if limit < 0 else found[:limit]
-
-
-# -- "%s".format([...])
-
-
-def formatted(pattern: str, args: list[Any]) -> str:
-    made, place, used = [], 0, 0
-    while place < len(pattern):
-        letter = pattern[place]
-        if letter != "%":
-            made.append(letter)
-            place += 1
-            continue
-        if pattern[place + 1 : place + 2] == "%":
-            made.append("%")
-            place += 2
-            continue
-        clause, precision, place = _clause(pattern, place + 1)
-        if used >= len(args):
-            raise EvaluationError(f"index {used} out of range")
-        made.append(_shown_as(clause, precision, args[used]))
-        used += 1
-    return "".join(made)
-
-
-def _clause(pattern: str, place: int) -> tuple[str, int, int]:
-    precision = 6
-    if pattern[place : place + 1] == ".":
-        end = place + 1
-        while end < len(pattern) and pattern[end].isdigit():
-            end += 1
-        precision = int(pattern[place + 1 : end] or 0)
-        place = end
-    if place >= len(pattern):
-        raise EvaluationError("could not parse formatting clause: unexpected end of string")
-    if pattern[place] not in "sdfebxXo":
-        raise EvaluationError(f'could not parse formatting clause: unrecognized formatting clause "{pattern[place]}"')
-    return pattern[place], precision, place + 1
-
-
-def _shown_as(clause: str, precision: int, value: Any) -> str:
-    match clause:
-        case "s":
-            return shown(value)
-        case "d" if is_number(value) and not isinstance(value, float):
-            return str(int(value))
-        case "f" | "e" if is_number(value):
-            return _exponent(f"{value:.{precision}e}") if clause == "e" else f"{value:.{precision}f}"
-        case "b" if isinstance(value, int):
-            return f"{int(value):b}"
-        case "o" if isinstance(value, int) and not isinstance(value, bool):
-            return f"{int(value):o}"
-        case "x" | "X":
-            return _hexadecimal(clause, value)
-    what = {"d": "decimal clause can only be used on integers", "f": "fixed-point clause can only be used on doubles"}
-    why = what.get(clause, f"{clause} clause cannot be used on this value")
-    raise EvaluationError(f"error during formatting: {why}, was given {type_of(value).type_name}")
-
-
-def _exponent(text: str) -> str:
-    mantissa, _, power = text.partition("e")
-    return f"{mantissa}e{power[0]}{int(power[1:]):02d}"
-
-
-def _hexadecimal(clause: str, value: Any) -> str:
-    if isinstance(value, str):
-        value = value.encode()
-    if isinstance(value, bytes):
-        text = value.hex()
-    elif isinstance(value, int) and not isinstance(value, bool):
-        text = f"{int(value):x}"
-    else:
-        raise EvaluationError(
-            "error during formatting: only integers, byte buffers, and strings can be formatted as hex, was given "
-            f"{type_of(value).type_name}"
-        )
-    return text.upper() if clause == "X" else text
-
-
-_SHOWN: dict[type, Callable[[Any], str]] = {
-    str: lambda value: str(value),
-    bytes: lambda value: value.decode(errors="replace"),
-    bool: lambda value: "true" if value else "false",
-    int: lambda value: str(value),
-    UInt: lambda value: str(int(value)),
-    float: shown_float,
-    Timestamp: shown_timestamp,
-    Duration: shown_duration,
-    Type: lambda value: str(value.type_name),
-    type(None): lambda value: "null",
-}
-
-
-def shown(value: Any) -> str:
-    """A value as `%s` shows it."""
-    if isinstance(value, list):
-        return f"[{', '.join(map(shown, value))}]"
-    if isinstance(value, dict):
-        pairs = sorted((shown(key), shown(item)) for key, item in value.items())
-        return f"{{{', '.join(f'{key}: {item}' for key, item in pairs)}}}"
-    if isinstance(value, Optional):
-        return f"optional({shown(value.value)})" if value.there else "optional.none()"
-    show = _SHOWN.get(type(value))
-    if show is None:
-        raise EvaluationError(
-            "error during formatting: string clause can only be used on strings, bools, bytes, ints, doubles, maps, "
-            f"lists, types, durations, and timestamps, was given {type_of(value).type_name}"
-        )
-    return show(value)
