@@ -149,6 +149,7 @@ class ApiServer:
         issuer = TokenIssuer(world.clock, rng.stream("tokens"), key=service_account_key)
         tokens = ServiceAccountAuthenticator(issuer, lookup)
         authenticator = UnionAuthenticator((X509Authenticator(), tokens, *authenticators))
+        further = UnionAuthenticator(authenticators, anonymous=False)
         nodes = NodeAuthorizer(self._caches, lookup, resources, rules=node_rules())
         authorizer = UnionAuthorizer((PrivilegedGroups(), nodes, rbac))
         admission_metrics = AdmissionMetrics()
@@ -198,7 +199,7 @@ class ApiServer:
             patcher=Patcher(self.backend, writer),
             deleter=deleter,
             watches=WatchOpener(self.backend, encoder),
-            reviews=Reviews(authorizer, rbac, authenticator, tokens, version=self.kubernetes_version),
+            reviews=Reviews(authorizer, rbac, tokens, further, version=self.kubernetes_version),
             logs=PodLogs(world),
             components=ComponentStatuses(self.backend, lookup),
             usage=ResourceMetrics(self.backend),

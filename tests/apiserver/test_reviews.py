@@ -205,7 +205,12 @@ async def test_a_token_is_for_its_audiences(client: Client, default_account: Obj
         "user": {},
         "error": f'token audiences ["vault" "other"] is invalid for the target audiences ["{ISSUER}"]',
     }
-    plain = await review_token(client, (await request_token(client))["status"]["token"])
+    own = (await request_token(client))["status"]["token"]
+    assert (await review_token(client, own, "vault")) == {
+        "user": {},
+        "error": f'token audiences ["{ISSUER}"] is invalid for the target audiences ["vault"]',
+    }
+    plain = await review_token(client, own)
     assert (plain["audiences"], plain["user"]["groups"]) == (
         [ISSUER],
         ["system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated"],
@@ -216,6 +221,7 @@ async def test_a_review_says_why_a_token_is_not_good(
     client: Client, default_account: Object, virtual_clock: VirtualClock
 ) -> None:
     assert (await review_token(client, "x"))["error"] == "invalid bearer token"
+    assert await review_token(client, " ") == {"user": {}}  # as if there were no token, but nobody either
     await client.create(PODS, pod(), namespace="default")
     reference = {"apiVersion": "v1", "kind": "Pod", "name": "web"}
     short = (await request_token(client, expirationSeconds=600))["status"]["token"]

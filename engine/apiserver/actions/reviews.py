@@ -26,15 +26,15 @@ class Reviews:
         self,
         authorizer: UnionAuthorizer,
         rbac: RBACAuthorizer,
-        authenticator: UnionAuthenticator,
         tokens: ServiceAccountAuthenticator,
+        further: UnionAuthenticator,
         *,
         version: str,
     ) -> None:
         self._authorizer = authorizer
         self._rbac = rbac
-        self._authenticator = authenticator
         self._tokens = tokens
+        self._further = further
         self._version = version
 
     @staticmethod
@@ -89,21 +89,26 @@ class Reviews:
         return {"resourceRules": resources, "nonResourceRules": paths, "incomplete": False}
 
     async def _token(self, token: str, audiences: list[str]) -> Object:
+        """Asks as a request would whose header is `Bearer` and the token, but for these audiences."""
+        first = token.partition(" ")[0]
+        if not first:
+            return {"user": {}}
         try:
-            user, meant = await self._tokens.examine(token, audiences)
+            user, meant = await self._tokens.examine(first, audiences)
         except TokenError as error:
-            return await self._other_token(token) or {"user": {}, "error": str(error)}
+            known = await self._other_token(first) if ISSUER in audiences else None
+            return known or {"user": {}, "error": str(error)}
         groups = (*user.groups, AUTHENTICATED)
         return {"authenticated": True, "user": user._replace(groups=groups).to_json(), "audiences": meant}
 
     async def _other_token(self, token: str) -> Object | None:
-        """What the status says if an authenticator of another kind knows the token."""
+        """What the status says if one of the further authenticators knows the token: all of theirs are for the API."""
         request = Request("GET", "/", headers={"authorization": f"Bearer {token}"})
         try:
-            found = await self._authenticator.authenticate(request)
+            found = await self._further.authenticate(request)
         except ApiError:
             return None
-        return {"authenticated": True, "user": found.user.to_json()}
+        return {"authenticated": True, "user": found.user.to_json(), "audiences": [ISSUER]}
 
 
 def _question(user: UserInfo, spec: dict[str, Any]) -> Attributes:
