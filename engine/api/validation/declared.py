@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from engine.api.errors import Cause
 from engine.api.resources import ResourceInfo
@@ -26,7 +26,6 @@ _SINCE = (1, 37)
 _KEPT = "field cannot be modified once set"
 _INVALID, _TOO_LONG, _TOO_MANY = "FieldValueInvalid", "FieldValueTooLong", "FieldValueTooMany"
 _REQUIRED, _NOT_SUPPORTED, _DUPLICATE = "FieldValueRequired", "FieldValueNotSupported", "FieldValueDuplicate"
-_FORMAT = (_INVALID, _TOO_LONG)
 
 
 def declaratively(info: ResourceInfo, new: Object, old: Object | None, problems: Problems) -> Problems:
@@ -45,42 +44,57 @@ def declaratively(info: ResourceInfo, new: Object, old: Object | None, problems:
     return told
 
 
-def _is_covered(cause: Cause, covered: Mapping[str, Sequence[re.Pattern[str]]]) -> bool:
-    return any(path.fullmatch(cause.field) for path in covered.get(cause.reason, ()))
+def _is_covered(cause: Cause, covered: Mapping[str, Sequence[_Covered]]) -> bool:
+    return any(
+        cause.message.endswith(each.ending) and each.path.fullmatch(cause.field)
+        for each in covered.get(cause.reason, ())
+    )
 
 
 # -- which errors of the rules written by hand are covered
 
 
+class _Covered(NamedTuple):
+    path: re.Pattern[str]
+    ending: str  # of the words, where others may be told of the same field for the same reason
+
+
 @lru_cache(maxsize=32)
-def _covered(root: str) -> Mapping[str, Sequence[re.Pattern[str]]]:
-    """The paths of covered errors by their reason."""
-    found: dict[str, dict[str, None]] = {}
-    for path, reason in _covered_by(STRUCTS[root], ""):
-        found.setdefault(reason, {})[path] = None
-    return {reason: [re.compile(path) for path in paths] for reason, paths in found.items()}
+def _covered(root: str) -> Mapping[str, Sequence[_Covered]]:
+    """Covered errors by their reason."""
+    found: dict[str, list[_Covered]] = {}
+    for path, reason, ending in dict.fromkeys(_covered_by(STRUCTS[root], "")):
+        found.setdefault(reason, []).append(_Covered(re.compile(path), ending))
+    return found
 
 
-def _covered_by(struct: Struct, path: str) -> Iterator[tuple[str, str]]:
+def _covered_by(struct: Struct, path: str) -> Iterator[tuple[str, str, str]]:
     if struct.union:
-        yield path, _INVALID
+        yield path, _INVALID, "exactly one value must be specified"
     for field in struct.fields:
         at = f"{path}{r'[.]' if path else ''}{field.name}"
         each = rf"{at}\[[^]]*\]" if field.many else at
-        if field.required or field.words:
-            yield at, _REQUIRED
-        if field.most:
-            yield at, _TOO_MANY
+        yield from ((at, reason, ending) for reason, ending in _covered_of(field))
         if field.unique is not None:
-            yield each, _DUPLICATE
-        if field.words:
-            yield at, _NOT_SUPPORTED
-        if field.immutable or field.kept or field.one_item:
-            yield at, _INVALID
-        if field.checks or field.key_checks:
-            yield from ((at, reason) for reason in _FORMAT)
+            yield each, _DUPLICATE, ""
         if field.struct:
             yield from _covered_by(STRUCTS[field.struct], each)
+
+
+def _covered_of(field: Field) -> Iterator[tuple[str, str]]:
+    if field.required or field.words:
+        yield _REQUIRED, ""
+    if field.most:
+        yield _TOO_MANY, ""
+    if field.words:
+        yield _NOT_SUPPORTED, ""
+    if field.immutable or field.kept:
+        yield _INVALID, IMMUTABLE
+    if field.one_item:
+        yield _INVALID, "are mutually exclusive"
+    if field.checks or field.key_checks:
+        yield _INVALID, ""
+        yield _TOO_LONG, ""
 
 
 # -- the tags themselves

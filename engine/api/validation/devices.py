@@ -24,7 +24,7 @@ from engine.api.validation.resources import is_extended_resource
 from engine.api.validation.volume_sources import csi_driver_name
 
 _MOST = 32  # requests, constraints, configurations and selectors
-_MOST_ALTERNATIVES, _MOST_TOLERATIONS, _MOST_CONDITIONS = 8, 16, 8
+_MOST_ALTERNATIVES, _MOST_CONDITIONS = 8, 8
 _EXPRESSION_LENGTH = 10 * 1024
 _PARAMETERS_LENGTH = 10 * 1024
 _MODES = ("All", "ExactCount")
@@ -128,7 +128,7 @@ def _devices(
             problems.invalid(f"{path}.count", count, "must be greater than zero")
     else:
         problems.not_supported(f"{path}.allocationMode", mode or "", _MODES)
-    items(request.get("tolerations"), f"{path}.tolerations", _MOST_TOLERATIONS, toleration, problems)
+    items(request.get("tolerations"), f"{path}.tolerations", None, toleration, problems)
 
 
 def _derived(

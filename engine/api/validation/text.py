@@ -33,9 +33,7 @@ _LABEL_TEXT = f"a lowercase RFC 1123 label must consist of lower case alphanumer
 _SUBDOMAIN_TEXT = (
     f"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', {_ALPHANUMERIC}"
 )
-_SUBDOMAIN_CASELESS_TEXT = (
-    f"an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', {_ALPHANUMERIC}"
-)
+_SUBDOMAIN_CASELESS_TEXT = f"an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', {_ALPHANUMERIC}"
 _SUBDOMAIN_UNDERSCORE_TEXT = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', "
     f"{_ALPHANUMERIC}"

@@ -114,6 +114,11 @@ NEW: dict[str, tuple[GVK, Object, list[str]]] = {
             '"NoSchedule", "None"',
         ],
     ),
+    "tolerations without end": (
+        CLAIM,
+        claim(exactly(tolerations=[{"operator": "Exists", "effect": "NoExecute"}] * 17)),
+        [],
+    ),
     "constraints": (
         CLAIM,
         claim(
@@ -200,6 +205,14 @@ def test_new_objects(name: str) -> None:
 
 
 PROVISIONED = {"provisioner": "a.io/b", "reclaimPolicy": "Delete"}
+
+
+def test_what_no_tag_says_is_still_told() -> None:
+    wrong = {"provisioner": "a.io/b/c", "reclaimPolicy": "Delete", "parameters": {"": "v"}}
+    created = prepared(STORAGE_CLASS, {"metadata": {"name": "a"}, **wrong})
+    assert [cause.field for cause in validate_create(kind(STORAGE_CLASS), created)] == ["provisioner", "parameters"]
+
+
 ATTACHED = {"attacher": "a.io", "nodeName": "n", "source": {"persistentVolumeName": "v"}}
 CHANGED: dict[str, tuple[GVK, Object, Object, list[str]]] = {
     "what is claimed": (CLAIM, {"spec": claim(exactly())}, {"spec": claim(exactly(count=2))}, [f"spec: {_IMMUTABLE}"]),
