@@ -162,16 +162,21 @@ def _found_kind(definitions: Definitions, value: Any, gvk: GVK) -> GVK:
     found = GVK(group, version, kind if isinstance(kind, str) and kind else gvk.kind)
     if found == gvk:
         return found
-    if definitions.kind(found) is None and found.api_version not in _REGISTERED_STILL:
-        text = f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme "{_SCHEME}"'
-        raise _cannot_be_handled(found, gvk, text)
-    if found.kind != gvk.kind:
-        internal = f"{gvk.group.partition('.')[0] or 'core'}.{gvk.kind}"
-        text = f"converting ({found.version}.{found.kind}) to ({internal}): unknown conversion"
-        raise _cannot_be_handled(found, gvk, text)
+    if why := other_kind(definitions, found, gvk):
+        raise _cannot_be_handled(found, gvk, why)
     raise bad_request(
         f"the API version in the data ({found.api_version}) does not match the expected API version ({gvk.api_version})"
     )
+
+
+def other_kind(definitions: Definitions, found: GVK, wanted: GVK) -> str:
+    """What upstream's scheme has against making one kind of another; "" for nothing: they differ in the version."""
+    if definitions.kind(found) is None and found.api_version not in _REGISTERED_STILL:
+        return f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme "{_SCHEME}"'
+    if found.kind != wanted.kind:
+        internal = f"{wanted.group.partition('.')[0] or 'core'}.{wanted.kind}"
+        return f"converting ({found.version}.{found.kind}) to ({internal}): unknown conversion"
+    return ""
 
 
 def _cannot_be_handled(found: GVK, wanted: GVK, why: str) -> ApiError:

@@ -128,16 +128,17 @@ class ApiServer:
         definitions = ExtendedDefinitions(load_definitions(self.config.kubernetes_version), resource_metrics.SCHEMAS)
         resources = LiveRegistry(ResourceRegistry.for_version(self.config.kubernetes_version))
         self.kubernetes_version = definitions.version
+        order = FieldOrder(definitions)
         self._caches = WatchCaches(
             world,
             store,
             self._tasks,
-            StoredValues(definitions),
+            StoredValues(definitions, order),
             size=self.config.watch_cache_size,
             sizes=self.config.watch_cache_sizes,
         )
         rng = world.rng.stream("apiserver")
-        storage = Storage(store, self._caches, EventLeases(store, world.clock), FieldOrder(definitions))
+        storage = Storage(store, self._caches, EventLeases(store, world.clock), order)
         lookup = StorageLookup(storage, resources)
         self._resources = resources
         rbac = RBACAuthorizer(

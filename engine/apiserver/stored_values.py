@@ -1,8 +1,9 @@
 """Reading what is stored of a resource (apiserver pkg/storage/etcd3 decoder.go, apimachinery serializer/json json.go).
 
-A value must have the types of its kind: upstream's decoder cannot make a struct of it otherwise. What a request to this
-server wrote fits by itself; what somebody wrote past it, or it before it was started again, is looked at once, where it
-is first met.
+A value must have the types of its kind: upstream's decoder cannot make a struct of it otherwise. It may be in another
+version of it; fields that the struct has not are dropped, and what it leaves out has its default. What a request to
+this server wrote fits by itself; what somebody wrote past it, or it before it was started again, is looked at once,
+where it is first met.
 """
 
 from __future__ import annotations
@@ -10,12 +11,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from engine.api.decoding import type_error
+from engine.api.decoding import Unfit, other_kind, unmarshalled
+from engine.api.defaults import apply_defaults
+from engine.api.field_order import FieldOrder
 from engine.api.resources import ResourceInfo
 from engine.api.schema import Definitions
 from engine.api.types import GVK, Object
 from engine.apiserver.changes import decode_stored
 from engine.apiserver.corrupt_objects import CorruptObject
+from engine.apiserver.registry.conversion import converted
 from engine.apiserver.storage_keys import key_text
 from engine.clock import Clock
 from engine.metrics import Counter
@@ -36,7 +40,7 @@ class Found(NamedTuple):
 class StoredValues:
     """`fitting` are the revisions of what this server began with, which fits."""
 
-    def __init__(self, definitions: Definitions) -> None:
+    def __init__(self, definitions: Definitions, order: FieldOrder) -> None:
         self.fitting: set[int] = set()
         self.errors = Counter(
             "apiserver_storage_decode_errors_total",
@@ -45,6 +49,7 @@ class StoredValues:
             "resource",
         )
         self._definitions = definitions
+        self._order = order
 
     def read(self, info: ResourceInfo, value: bytes, revision: int, *, fits: bool = False) -> Object:
         """Raises CorruptObject, which is counted."""
@@ -52,7 +57,7 @@ class StoredValues:
             obj = decode_stored(value, revision)
             # Of a custom object there is no struct, and what does not fit its schema is another matter.
             if not (fits or info.custom or revision in self.fitting):
-                self._check(info, obj, revision)
+                obj = self._decoded(info, obj, revision)
         except CorruptObject:
             self.errors.add(info.gvr.group, info.gvr.resource)
             raise
@@ -71,8 +76,20 @@ class StoredValues:
                 await clock.sleep(0)
         return found
 
-    def _check(self, info: ResourceInfo, obj: Object, revision: int) -> None:
-        group, _, version = str(obj.get("apiVersion") or info.storage_gvk.api_version).rpartition("/")
-        schema = self._definitions.kind(GVK(group, version, str(obj.get("kind") or info.kind)))
-        if schema is not None and (wrong := type_error(self._definitions, schema, obj)):
-            raise CorruptObject(revision, wrong)
+    def _decoded(self, info: ResourceInfo, obj: Object, revision: int) -> Object:
+        """An object as the codec of upstream reads it: what this server stores comes out as it is."""
+        stored = info.storage_gvk
+        group, _, version = str(obj.get("apiVersion") or stored.api_version).rpartition("/")
+        found = GVK(group, version, str(obj.get("kind") or stored.kind))
+        schema = self._definitions.kind(found) or self._definitions.kind(stored)
+        if found != stored and (why := other_kind(self._definitions, found, stored)):
+            raise CorruptObject(revision, why)
+        try:
+            decoded = obj if schema is None else unmarshalled(self._definitions, schema, obj, gvk=found).object
+        except Unfit as unfit:
+            raise CorruptObject(revision, str(unfit)) from None
+        if found != stored:
+            decoded = converted(decoded, found, stored)
+        if info.gvk == stored:
+            apply_defaults(info, decoded)
+        return obj if decoded == obj else self._order.built_in(stored, decoded, otherwise=decoded)
