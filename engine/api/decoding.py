@@ -24,6 +24,8 @@ from engine.api.types import GVK, Object
 
 _MAX_STRICT_ERRORS = 100
 _SCHEME = "pkg/api/legacyscheme/scheme.go:30"
+# Kinds of older versions that are taken as well where they are posted (pkg/registry AcceptsGroupVersion).
+_TAKEN_TOO = {GVK("policy", "v1beta1", "Eviction"): GVK("policy", "v1", "Eviction")}
 # Versions that are not served any more, but whose kinds are still understood.
 _REGISTERED_STILL = frozenset(
     {
@@ -162,6 +164,8 @@ def _found_kind(definitions: Definitions, value: Any, gvk: GVK) -> GVK:
     found = GVK(group, version, kind if isinstance(kind, str) and kind else gvk.kind)
     if found == gvk:
         return found
+    if _TAKEN_TOO.get(found) == gvk:
+        return gvk
     if why := other_kind(definitions, found, gvk):
         raise _cannot_be_handled(found, gvk, why)
     raise bad_request(

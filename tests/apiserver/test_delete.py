@@ -15,6 +15,7 @@ from engine.api.types import (
     Object,
     copy_object,
 )
+from engine.apiserver.registry.delete import PRIORITY_CLASSES
 from engine.apiserver.server import ApiServer
 from engine.client import Client, InProcessTransport
 from engine.clock import VirtualClock
@@ -332,6 +333,19 @@ async def test_some_namespaces_stay(client: Client) -> None:
     with pytest.raises(ApiError) as caught:
         await client.delete(NAMESPACES, "kube-system")
     assert caught.value.message == 'namespaces "kube-system" is forbidden: this namespace may not be deleted'
+
+
+async def test_system_priority_classes_stay_unless_all_go(client: Client) -> None:
+    with pytest.raises(ApiError) as caught:
+        await client.delete(PRIORITY_CLASSES, "system-node-critical")
+    assert (caught.value.code, caught.value.message) == (
+        403,
+        'priorityclasses.scheduling.k8s.io "system-node-critical" is forbidden: '
+        "this is a system priority class and cannot be deleted",
+    )
+    await client.delete_collection(PRIORITY_CLASSES, field_selector="metadata.name=system-node-critical")
+    with pytest.raises(ApiError, match='"system-node-critical" not found'):
+        await client.get(PRIORITY_CLASSES, "system-node-critical")
 
 
 async def test_options_that_make_no_sense(client: Client) -> None:

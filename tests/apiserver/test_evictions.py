@@ -145,3 +145,10 @@ async def test_an_eviction_is_of_the_pod_of_its_path(client: Client, default_acc
     await make_pod(client, RUNNING)
     with pytest.raises(ApiError, match="name in URL does not match name in Eviction object"):
         await evict(client, metadata={"name": "other"})
+
+
+async def test_an_eviction_of_the_first_version_is_taken_too(client: Client, default_account: Object) -> None:
+    await make_pod(client, RUNNING)
+    await evict(client, apiVersion="policy/v1beta1")
+    with pytest.raises(ApiError, match='no kind "Eviction" is registered for version "policy/v1beta2"'):
+        await evict(client, apiVersion="policy/v1beta2")

@@ -203,12 +203,13 @@ async def test_a_token_is_for_its_audiences(client: Client, default_account: Obj
     bad = await review_token(client, token)
     assert bad == {
         "user": {},
-        "error": f'token audiences ["vault" "other"] is invalid for the target audiences ["{ISSUER}"]',
+        "error": "[invalid bearer token, token audiences "
+        f'["vault" "other"] is invalid for the target audiences ["{ISSUER}"]]',
     }
     own = (await request_token(client))["status"]["token"]
     assert (await review_token(client, own, "vault")) == {
         "user": {},
-        "error": f'token audiences ["{ISSUER}"] is invalid for the target audiences ["vault"]',
+        "error": f'[invalid bearer token, token audiences ["{ISSUER}"] is invalid for the target audiences ["vault"]]',
     }
     plain = await review_token(client, own)
     assert (plain["audiences"], plain["user"]["groups"]) == (
@@ -230,13 +231,17 @@ async def test_a_review_says_why_a_token_is_not_good(
         for target in (reference, None)
     ]
     await virtual_clock.sleep(661)
-    assert (await review_token(client, short))["error"] == "service account token has expired"
+    assert (await review_token(client, short))["error"] == "[invalid bearer token, service account token has expired]"
     await client.delete(PODS, "web", namespace="default")
-    assert (await review_token(client, bound))["error"] == "service account token has been invalidated"
+    assert (await review_token(client, bound))[
+        "error"
+    ] == "[invalid bearer token, service account token has been invalidated]"
     again = await client.create(PODS, pod(), namespace="default")
     assert f"pod UID ({again['metadata']['uid']}) does not match" in (await review_token(client, bound))["error"]
     await client.delete(SERVICE_ACCOUNTS, "default", namespace="default")
-    assert (await review_token(client, of_account))["error"] == 'serviceaccounts "default" not found'
+    assert (await review_token(client, of_account))[
+        "error"
+    ] == '[invalid bearer token, serviceaccounts "default" not found]'
 
 
 async def test_a_pods_token_says_on_which_node_it_runs(client: Client, default_account: Object) -> None:

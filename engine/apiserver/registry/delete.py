@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.api.errors import ApiError, conflict, field_invalid, invalid
+from engine.api.errors import ApiError, conflict, field_invalid, forbidden, invalid
 from engine.api.resources import ResourceInfo
-from engine.api.types import GVK, Object
+from engine.api.types import GVK, GVR, Object
 from engine.apiserver.admission import Attributes, Operation
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call, describe
@@ -22,6 +22,7 @@ from engine.apiserver.registry.write import UPDATE_ATTEMPTS, Writer
 from engine.apiserver.storage import Stored
 from engine.trace import Hop
 
+PRIORITY_CLASSES = GVR("scheduling.k8s.io", "v1", "priorityclasses")
 # The kinds whose deletion answers with the object itself, also where it is gone at once.
 _RETURN_OBJECT = frozenset(
     (
@@ -41,6 +42,8 @@ _JOBS_WARNING = (
     "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set "
     "propagationPolicy=Orphan to suppress this warning"
 )
+# Each of them stays, but not where all are deleted at once (pkg/registry/scheduling/priorityclass/storage).
+_STAY = frozenset(("system-cluster-critical", "system-node-critical"))
 _LOOK_FIRST = ("namespaces", DEFINITIONS)
 _PAGE = 10_000  # of a collection at once (store.go deleteCollectionPageSize)
 
@@ -61,6 +64,8 @@ class Deleter:
         options = DeleteOptions.of(self._backend.definitions, call)
         if call.gvr_resource.kind == "Job" and not options.policy and options.orphan is None:
             call.warnings[:] = dict.fromkeys([*call.warnings, _JOBS_WARNING])
+        if call.gvr_resource.gvr == PRIORITY_CLASSES and call.info.verb == "delete" and call.info.name in _STAY:
+            raise forbidden(PRIORITY_CLASSES, call.info.name, "this is a system priority class and cannot be deleted")
         if options.ignore_read_error:
             return 200, await self._delete_unreadable(call, options)
         stored = await self._load(call)
