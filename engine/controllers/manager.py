@@ -26,10 +26,12 @@ from engine.controllers.namespace import NamespaceController
 from engine.controllers.nodeipam import NodeIpamController
 from engine.controllers.nodelifecycle import NodeLifecycleController
 from engine.controllers.persistentvolume import (
+    AttachDetachController,
     EphemeralVolumeController,
     PersistentVolumeBinder,
     PVCProtectionController,
     PVProtectionController,
+    SimulatedAttacher,
     SimulatedProvisioner,
     VACProtectionController,
 )
@@ -81,6 +83,8 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     ResourceQuotaController,
     PersistentVolumeBinder,
     SimulatedProvisioner,
+    AttachDetachController,
+    SimulatedAttacher,
     PVCProtectionController,
     PVProtectionController,
     VACProtectionController,

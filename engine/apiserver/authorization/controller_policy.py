@@ -215,6 +215,7 @@ CONTROLLERS: Mapping[str, tuple[str, ...]] = {
         f"core: persistentvolumeclaims: {R},update",
         "core: persistentvolumeclaims/status: update",
         f"storage.k8s.io: storageclasses: create,{R}",
+        "storage.k8s.io: volumeattachments/status: update",
         EVENTS,
     ),
     "ttl-after-finished-controller": (f"batch: jobs: delete,{R}", EVENTS),

@@ -1,5 +1,7 @@
-"""Volumes and claims: the binder, a simulated provisioner, and what protects both while they are used."""
+"""Volumes and claims: the binder, a simulated provisioner and attacher, and what protects both while they are used."""
 
+from engine.controllers.persistentvolume.attachdetach import AttachDetachController
+from engine.controllers.persistentvolume.attacher import SimulatedAttacher
 from engine.controllers.persistentvolume.binder import PersistentVolumeBinder
 from engine.controllers.persistentvolume.ephemeral import EphemeralVolumeController
 from engine.controllers.persistentvolume.protection import (
@@ -10,10 +12,12 @@ from engine.controllers.persistentvolume.protection import (
 from engine.controllers.persistentvolume.provisioner import SimulatedProvisioner
 
 __all__ = [
+    "AttachDetachController",
     "EphemeralVolumeController",
     "PVCProtectionController",
     "PVProtectionController",
     "PersistentVolumeBinder",
+    "SimulatedAttacher",
     "SimulatedProvisioner",
     "VACProtectionController",
 ]
