@@ -20,6 +20,7 @@ from ktui.screens.flow_inspection import asked
 from ktui.screens.frame import FrameScreen
 from ktui.trace_tree import LAMPS, milliseconds
 from ktui.widgets import hop_details
+from ktui.widgets.filter_line import FilterLine
 from ktui.widgets.flow_canvas import FlowCanvas
 from ktui.widgets.ground import Beside, Stack
 from ktui.widgets.ink import inks
@@ -103,7 +104,7 @@ class FlowScreen(FrameScreen):
             with Stack():
                 yield FlowCanvas(self.live, id="flow")
                 yield Static("", id="following")
-                yield Input(placeholder="pods  ·  web  ·  conflict  ·  !lease", id="flow-filter", compact=True)
+                yield FilterLine(placeholder="pods  ·  web  ·  conflict  ·  !lease", id="flow-filter", compact=True)
             yield Inspector(id="inspector")
 
     def on_mount(self) -> None:
@@ -294,11 +295,12 @@ class FlowScreen(FrameScreen):
             self._feed_pinned()
         canvas, model = self.canvas, self.canvas.model
         at = self.replay.at if self.replay is not None else -1
-        state = (model.version, self.live.version, self.pinned, at, canvas.following, canvas.missed, self.size)
+        foot = self.query_one("#following", Static)  # laid out later than the screen is resized
+        sizes = (self.size, foot.size)
+        state = (model.version, self.live.version, self.pinned, at, canvas.following, canvas.missed, sizes)
         if state == self._told:
             return
         self._told = state
-        foot = self.query_one("#following", Static)
         foot.update(self._status(canvas, model, foot.size.width), layout=False)
         self.query_one(StoryLine).show(self._story(), is_pinned=bool(self.pinned), width=self.size.width - 2)
 

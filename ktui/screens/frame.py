@@ -139,6 +139,9 @@ class FrameScreen(Guarded, Container, Ground):
             self.close_one()
         self.focus_body()
 
+    def on_filter_line_left(self) -> None:
+        self.action_escape()
+
     def close_one(self) -> None:
         """For screens that open something beside their table."""
 

@@ -22,6 +22,7 @@ from ktui.models.summary import ClusterSummary
 from ktui.models.trouble import advice, words
 from ktui.screens.frame import FrameScreen
 from ktui.screens.store_value import KeyValue
+from ktui.widgets.filter_line import FilterLine
 from ktui.widgets.grid import Grid
 from ktui.widgets.ground import Beside, Stack
 from ktui.widgets.ink import inks
@@ -91,7 +92,7 @@ class StoreScreen(FrameScreen):
                 yield Static("", id="store-head")
                 yield Grid(empty="◐ asking the engine …", id="keys")
                 yield TablePane("Revisions", empty="Nothing was written since this was opened.", id="stream")
-                yield Input(placeholder="what keys begin with, such as pods/default", id="prefix", compact=True)
+                yield FilterLine(placeholder="what keys begin with, such as pods/default", id="prefix", compact=True)
             with Stack(id="store-right"):
                 yield KeyValue(self.ktui.session.client, id="value")
                 yield StoreBoard("", id="board")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import ClassVar
 
 from rich.text import Text
-from textual import events, work
+from textual import work
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
@@ -15,8 +17,12 @@ from ktui.guard import Guarded
 from ktui.models.completion import common
 
 HISTORY = 500
-HINT = "get pods -o wide · apply -f samples/web.yaml · scale deploy/web --replicas=5 · deploy · store · Tab · Esc"
+HINT = "get pods -o wide · apply -f samples/web.yaml · scale deploy/web --replicas=5 · deploy · store"
 Complete = Callable[[str], Awaitable[list[str]]]
+
+
+class _Typed(Input):
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "submit", "Run")]
 
 
 class CommandLine(Guarded, Vertical):
@@ -32,6 +38,14 @@ class CommandLine(Guarded, Vertical):
     CommandLine Horizontal #place { text-style: none; color: $foreground 70%; }
     CommandLine Input { width: 1fr; background: $panel; }
     """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "tab(1)", "Complete"),
+        Binding("shift+tab", "tab(-1)", "Complete backwards", show=False),
+        Binding("up", "recall(-1)", "Earlier", priority=True),  # before the Input's own, which scrolls
+        Binding("down", "recall(1)", "Later", show=False),
+        Binding("escape", "close", "Close"),
+    ]
 
     class Entered(Message):
         def __init__(self, text: str) -> None:
@@ -54,7 +68,7 @@ class CommandLine(Guarded, Vertical):
         with Horizontal():
             yield Static("", id="place", markup=False)
             yield Static(":")
-            yield Input(placeholder=HINT, id="command", compact=True)
+            yield _Typed(placeholder=HINT, id="command", compact=True)
 
     @property
     def _line(self) -> Input:
@@ -74,22 +88,10 @@ class CommandLine(Guarded, Vertical):
         self.remove_class("-open")
         self.post_message(self.Closed())
 
-    def on_key(self, event: events.Key) -> None:
-        match event.key:
-            case "escape":
-                self._close()
-            case "up":
-                self._recall(-1)
-            case "down":
-                self._recall(1)
-            case "tab" | "shift+tab":
-                self._tab(1 if event.key == "tab" else -1)
-            case _:
-                return
-        event.stop()
-        event.prevent_default()
+    def action_close(self) -> None:
+        self._close()
 
-    def _recall(self, by: int) -> None:
+    def action_recall(self, by: int) -> None:
         """Walk through what was typed before."""
         self._at = max(0, min(len(self._history), self._at + by))
         self._put(self._history[self._at] if self._at < len(self._history) else "")
@@ -103,7 +105,7 @@ class CommandLine(Guarded, Vertical):
 
     # -- completion
 
-    def _tab(self, by: int) -> None:
+    def action_tab(self, by: int) -> None:
         """Once: what is sure, and what it may be; again: one after the other."""
         if self._candidates:
             self._candidate = (self._candidate + by) % len(self._candidates)

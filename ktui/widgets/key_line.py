@@ -16,11 +16,13 @@ from textual.geometry import Region
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
+from textual.widgets import Input, TextArea
 
 from ktui.guard import Guarded, drawn
 from ktui.widgets.ink import inks
 
 GAP = "  "
+NOT_KNOWN = frozenset({"slash", "plus", "minus"})  # characters: Textual knows of all others that a text takes them
 ALWAYS = ("command", "keys", "leave")  # at the end of the line, however short it is
 
 
@@ -56,8 +58,11 @@ class KeyLine(Guarded, Widget):
 
     def _keys(self) -> Iterator[Key]:
         seen = set()
+        taken = NOT_KNOWN if isinstance(self.screen.focused, Input | TextArea) else frozenset()
         for active in self.screen.active_bindings.values():
             binding = active.binding
+            if binding.key in taken:
+                continue
             if binding.show and active.enabled and binding.action not in seen:
                 seen.add(binding.action)
                 yield Key(self.app.get_key_display(binding), binding.description, binding.action, active.node)

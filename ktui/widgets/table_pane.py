@@ -15,6 +15,7 @@ from ktui.models.grid_row import GridRow
 from ktui.models.live_rows import LiveRows
 from ktui.models.table_view import TableView
 from ktui.models.trouble import advice
+from ktui.widgets.filter_line import FilterLine
 from ktui.widgets.grid import Grid
 from ktui.widgets.ground import Stack
 from ktui.widgets.ink import inks
@@ -57,7 +58,7 @@ class TablePane(Guarded, Stack):
     def compose(self) -> ComposeResult:
         yield Static("", classes="pane-head")
         yield Grid(empty=self._empty, id=f"{self.id}-grid" if self.id else None)
-        yield Input(placeholder=self._hint, classes="pane-filter", compact=True)
+        yield FilterLine(placeholder=self._hint, classes="pane-filter", compact=True)
 
     @property
     def grid(self) -> Grid:

@@ -121,6 +121,21 @@ async def test_history_and_the_ways_out_of_the_line(show: Show) -> None:
         assert isinstance(driver.shown, FlowScreen)
 
 
+async def test_the_key_line_tells_the_keys_of_the_line_that_is_typed(show: Show) -> None:
+    async with show() as driver:
+        for key, said in (
+            ("colon", "↑ Earlier  ⏎ Run  tab Complete  esc Close"),
+            ("slash", "⏎ To the rows  f9 Pause  esc No filter"),
+        ):
+            await driver.press("2", key)
+            await driver.sees(said)
+            told = driver.picture.splitlines()[-1]
+            assert "/ Filter" not in told
+            assert "Describe" not in told
+            await driver.press("escape")
+            await driver.sees("/ Filter", "Describe")
+
+
 async def test_a_line_that_comes_at_once_goes_to_the_command_line(show: Show) -> None:
     async with show() as driver:
         driver.all_at_once("2", "colon", *"theme", "space", *"light", "enter", "3")

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import pytest
 from textual.binding import Binding
 from textual.screen import ModalScreen
-from textual.widgets import TextArea
+from textual.widgets import Input, TextArea
 
 import ktui.screens
 import ktui.widgets
@@ -31,6 +31,7 @@ from ktui.screens.shell import Shell
 from ktui.screens.tour import TourGuide
 from ktui.session import Session
 from ktui.themes import DEFAULT_THEME
+from ktui.widgets.command_line import CommandLine
 from ktui.widgets.detail_pane import LinkLine
 from ktui.widgets.dialogs import Choice
 from ktui.widgets.flow_canvas import FlowCanvas
@@ -109,6 +110,10 @@ def focused(kind: type) -> Callable[[Driver], object]:
     return lambda driver: isinstance(driver.app.focused, kind)
 
 
+def typed(text: str) -> Callable[[Driver], object]:
+    return lambda driver: driver.find(Input, "#command").value == text
+
+
 def tables(driver: Driver) -> list[Grid]:
     return list(driver.app.shown.query(Grid).results(Grid))
 
@@ -158,6 +163,7 @@ def rows(owner: str, place: str, *keys: tuple[str, Seen] | tuple[str, Seen, tupl
 
 
 DELETE = ("ctrl+d",)
+LINE_BEFORE = ("colon", *"theme dark", "enter", "colon")
 WEB_KEY = ("slash", *"deployments/default/web", "enter", "down")
 ROWS = [
     *(Row("KtuiApp", entry.key, "tree" if entry.name != "tree" else "flow", shows(entry.name)) for entry in CATALOGUE),
@@ -335,6 +341,22 @@ ROWS = [
     *rows("Help", "store", *((key, closed, ("question_mark",)) for key in ("escape", "q", "question_mark", "enter"))),
     *rows("Question", "pods", ("escape", closed, DELETE), ("left", "No", DELETE), ("right", "No", DELETE)),
     *rows("Choice", "pods", ("escape", closed, ("a",))),
+    *rows(
+        "CommandLine",
+        "pods",
+        ("tab", typed("get "), ("colon", *"ge")),
+        ("shift+tab", typed("tree"), ("colon", "t", "tab")),
+        ("up", typed("theme dark"), LINE_BEFORE),
+        ("down", typed(""), (*LINE_BEFORE, "up")),
+        ("escape", lambda driver: not driver.find(CommandLine).has_class("-open"), ("colon",)),
+    ),
+    *rows("_Typed", "pods", ("enter", shows("store"), ("colon", *"store"))),
+    *rows(
+        "FilterLine",
+        "pods",
+        ("enter", lambda driver: driver.find(Grid).has_focus, ("slash", "w")),
+        ("escape", lambda driver: "/w" not in driver.picture, ("slash", "w")),
+    ),
     *rows("Prompt", "pods", ("escape", closed, ("x",))),
 ]
 TOUR = [
