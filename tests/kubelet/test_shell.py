@@ -49,6 +49,10 @@ from tests.kubelet.shells import run, sh
         pytest.param("basename /a/b.txt .txt; dirname /a/b.txt; dirname b", "b\n/a\n.\n", 0, id="names of paths"),
         pytest.param("touch /tmp/a.txt /tmp/b.txt; echo /tmp/*.txt", "/tmp/a.txt /tmp/b.txt\n", 0, id="patterns"),
         pytest.param("trap 'echo bye' EXIT; echo hi; exit 5", "hi\nbye\n", 5, id="exit trap"),
+        pytest.param("command -v ls cd; type ls cd; command echo hi", "/bin/ls\ncd\nls is /bin/ls\ncd is a shell "
+                     "builtin\nhi\n", 0, id="command and type"),
+        pytest.param("type nope", "nope: not found\n", 127, id="type of nothing"),
+        pytest.param("command -v nope || echo none", "none\n", 0, id="command of nothing"),
         pytest.param("eval 'echo $((1+1))'", "2\n", 0, id="eval"),
         pytest.param("export A=1; env | grep ^A=", "A=1\n", 0, id="environment"),
         pytest.param("sh -c 'echo $0 $1' name arg", "name arg\n", 0, id="nested shell"),

@@ -75,6 +75,34 @@ async def test_commands(world: World, case: str) -> None:
         assert await run(node, command, stdin) == wanted
 
 
+UNSIMULATED = {
+    "a one-liner": ("python:3.12", ["python3", "-c", "print(1)"], "python3"),
+    "a version that nobody knows": ("python:3.12", ["pip", "--version"], "pip"),
+    "a client of a database": ("mysql:8.4", ["mysql", "-e", "select 1"], "mysql"),
+    "within a shell and a pipe": ("golang:1.25", ["sh", "-c", "go version | cat"], ""),
+    "an image that the catalogue does not know": ("example.com/app:1", ["app", "--help"], "app"),
+}
+
+
+@pytest.mark.parametrize("case", UNSIMULATED)
+async def test_who_waits_for_what_a_program_prints_is_told_that_it_is_not_simulated(world: World, case: str) -> None:
+    image, command, program = UNSIMULATED[case]
+    async with running(world) as node:
+        await node.run(containers=[{**SLEEPER, "image": image}])
+        await node.in_phase("Running")
+        code, out, err = await run(node, command)
+        assert (code, out) == (127 if program else 0, "")
+        assert err == f"{program or 'go'}: not found (ktui does not simulate what this program does)\n"
+
+
+async def test_a_probe_of_such_a_program_succeeds(world: World) -> None:
+    """Else no container of an image that the catalogue does not know were ever ready."""
+    probe = {"exec": {"command": ["app", "health"]}, "periodSeconds": 1}
+    async with running(world) as node:
+        await node.run(containers=[{"name": "web", "image": "example.com/app:1", "readinessProbe": probe}])
+        await node.ready()
+
+
 async def test_a_terminal_echoes_interrupts_and_ends(world: World) -> None:
     async with running(world) as node:
         await node.run(containers=[SLEEPER])

@@ -109,10 +109,11 @@ class ExecSession(_Session):
         if not tty:
             return Io(
                 lambda text: output(1, encoded(text)), lambda text: output(2, encoded(text)),
-                "" if self._source is None else None, self._source,
+                "" if self._source is None else None, self._source, watched=True,
             )  # fmt: skip
         terminal = self._terminal or Terminal(Input(), lambda text: output(1, encoded(text)), self._signal)
-        return Io(terminal.write, terminal.write, "" if self._source is None else None, self._source, True)
+        stdin = "" if self._source is None else None
+        return Io(terminal.write, terminal.write, stdin, self._source, tty=True, watched=True)
 
     def begin(self) -> None:
         if self._ended.done():

@@ -194,6 +194,37 @@ def _kill(shell: Interpreter, argv: list[str], io: Io) -> int:
     return 0 if found else 1
 
 
+def _command(shell: Interpreter, argv: list[str], io: Io) -> Generator[float, str | None, int]:
+    """With `-v` or `-V` it says what a name stands for; else it runs a command."""
+    if argv[1:2] in (["-v"], ["-V"]):
+        return _named(shell, argv[2:], io, brief=argv[1] == "-v")
+    words = argv[2:] if argv[1:2] in (["-p"], ["--"]) else argv[1:]
+    return (yield from shell.run_command(words, io)) if words else 0
+
+
+def _type(shell: Interpreter, argv: list[str], io: Io) -> int:
+    return _named(shell, argv[1:], io, brief=False)
+
+
+def _named(shell: Interpreter, names: list[str], io: Io, *, brief: bool) -> int:
+    status = 0
+    for name in names:
+        builtin = name in BUILTINS
+        place = name if builtin else shell.located(name)
+        if brief and place:
+            io.stdout(f"{place}\n")
+        elif place:
+            io.stdout(f"{name} is a shell builtin\n" if builtin else f"{name} is {place}\n")
+        else:
+            bash = "bash" in shell.name
+            status = 1 if bash else 127
+            if bash and not brief:
+                io.stderr(f"{shell.name}: line 1: type: {name}: not found\n")
+            elif not brief:
+                io.stdout(f"{name}: not found\n")
+    return status
+
+
 BUILTINS: Mapping[str, Builtin] = {
     ":": _plain(_colon),
     "exec": _plain(_colon),  # with a command behind it the interpreter has dealt with it
@@ -213,6 +244,8 @@ BUILTINS: Mapping[str, Builtin] = {
     "umask": _plain(_umask),
     "read": _read,
     "kill": _plain(_kill),
+    "command": _command,
+    "type": _plain(_type),
     "eval": _eval,
     "wait": _wait,
 }

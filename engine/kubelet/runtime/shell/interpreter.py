@@ -166,7 +166,7 @@ class Interpreter:
                 raise ExitShell(self.status)
 
     def _background(self, item: AndOr, io: Io) -> None:
-        child = self._fork(Io(io.stdout, io.stderr, ""))
+        child = self._fork(Io(io.stdout, io.stderr, "", watched=io.watched))
         job = self.start_job(child.subshell((item,)))
         job.advance(self.machine.monotonic())
         self.jobs.append(job)
@@ -212,9 +212,9 @@ class Interpreter:
         stdin, source = io.stdin, io.input
         for command in pipeline[:-1]:
             output: list[str] = []
-            yield from self._foreground(Io(output.append, io.stderr, stdin, source), command)
+            yield from self._foreground(Io(output.append, io.stderr, stdin, source, watched=io.watched), command)
             stdin, source = "".join(output), None
-        yield from self._foreground(Io(io.stdout, io.stderr, stdin), pipeline[-1])
+        yield from self._foreground(Io(io.stdout, io.stderr, stdin, watched=io.watched), pipeline[-1])
 
     def _foreground(self, io: Io, command: Command) -> Steps[None]:
         child = self._fork(io)
@@ -404,9 +404,20 @@ class Interpreter:
     def substitute(self, script: str) -> Steps[str]:
         """`$(script)`: what it prints, without the newlines at its end."""
         output: list[str] = []
-        child = self._fork(Io(output.append, self._io.stderr, None))
+        child = self._fork(Io(output.append, self._io.stderr, None, watched=self._io.watched))
         self.status = yield from self._await(child.run(script))
         return "".join(output).rstrip("\n")
+
+    def run_command(self, fields: list[str], io: Io) -> Steps[int]:
+        """For the builtins that run one."""
+        yield from self._invoke(fields, io, {}, exec_it=False)
+        return self.status
+
+    def located(self, name: str) -> str:
+        """Where a program is; "" where there is none of the name."""
+        found: list[str] = []
+        self._launch(Call(self.machine, ["which", name], Io(found.append, found.append, ""), self.environment()))
+        return "".join(found).rstrip("\n")
 
     def path(self, name: str) -> str:
         return absolute(name, self.directory)

@@ -77,13 +77,15 @@ class Input:
 @dataclass(slots=True)
 class Io:
     """The three standard streams of one command; `stdin` is None where nothing is attached. An `input` that is still
-    being written stands in place of `stdin`; `tty` says that it comes from a terminal."""
+    being written stands in place of `stdin`; `tty` says that it comes from a terminal; `watched` that a person reads
+    what comes of it, as of an exec, and not only a kubelet."""
 
     stdout: Sink
     stderr: Sink
     stdin: str | None = None
     input: Input | None = None
     tty: bool = False
+    watched: bool = False
 
 
 class Network(Protocol):

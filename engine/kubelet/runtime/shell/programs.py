@@ -14,6 +14,7 @@ from engine.kubelet.runtime.shell.process import FOREVER, SIGNALS, Io, Machine, 
 
 # How much memory a process without bounds takes in a second of the model.
 DEVOURED = 1024**3
+NOT_FOUND = 127  # what a shell says of a program that it does not have
 
 
 class Server(NamedTuple):
@@ -130,8 +131,9 @@ def limited(machine: Machine, process: Process, seconds: float) -> Process:
 
 
 def run(machine: Machine, argv: list[str], io: Io, *, first: bool) -> int | Process:
-    """A program that no utility stands for. A known server serves; a client or tool does its work and ends with 0;
-    as process 1 of an image that the catalogue does not know it is taken for the image's server."""
+    """A program that no utility stands for. A known server serves; a client or tool does its work and ends with 0, but
+    tells a person who would see what it prints that it prints nothing; as process 1 of an image that the catalogue does
+    not know it is taken for the image's server."""
     name = argv[0]
     answered = answers.answer(machine, argv, io)
     if answered is not None:
@@ -144,25 +146,33 @@ def run(machine: Machine, argv: list[str], io: Io, *, first: bool) -> int | Proc
         machine.serving = True
         return serve(server, first=first)
     if name in _INTERPRETERS:
-        return _interpreted(machine, argv, first=first)
+        return _interpreted(machine, argv, io, first=first)
     if first and machine.programs is None:
         machine.serving = True
         return serve(Server(0), first=True)
-    return 0
+    return _done(name, io)
+
+
+def _done(name: str, io: Io) -> int:
+    """It has run, for all that anybody can see; whoever waits for its output is not left to think so."""
+    if not io.watched:
+        return 0
+    io.stderr(f"{name}: not found (ktui does not simulate what this program does)\n")
+    return NOT_FOUND
 
 
 def _only_informs(argv: list[str]) -> bool:
     return any(argument in ("--version", "-v", "-V", "--help", "-t", "version", "-version") for argument in argv[1:2])
 
 
-def _interpreted(machine: Machine, argv: list[str], *, first: bool) -> int | Process:
+def _interpreted(machine: Machine, argv: list[str], io: Io, *, first: bool) -> int | Process:
     """python -m http.server and scripts serve, one-liners (`-c`, `-e`) end; without arguments it reads its input."""
     if argv[1:3] == ["-m", "http.server"]:
         machine.listening.add(int(argv[3]) if len(argv) > 3 and argv[3].isdigit() else 8000)
         return serve(Server(None), first=first)
     if len(argv) == 1:
-        return block(first=first) if machine.stdin_open else 0
+        return block(first=first) if machine.stdin_open and not io.watched else _done(argv[0], io)
     if argv[1] in ("-c", "-e", "-V", "--version", "-r"):
-        return 0
+        return _done(argv[0], io)
     machine.serving = True
     return serve(Server(None), first=first)

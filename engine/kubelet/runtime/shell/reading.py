@@ -86,5 +86,5 @@ def _with_stdin(call: Call, text: str, *, more: bool) -> Call:
     argv = list(call.argv)
     if more and argv[0].endswith("tee"):
         argv.insert(1, "-a")  # what came before stays in the file
-    io = Io(call.io.stdout, call.io.stderr, text)
+    io = Io(call.io.stdout, call.io.stderr, text, watched=call.io.watched)
     return Call(call.machine, argv, io, call.env, call.directory, call.shell, call.first)

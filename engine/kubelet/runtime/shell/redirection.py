@@ -19,7 +19,7 @@ class Shell(Protocol):
 
 def redirected(shell: Shell, words: Words, io: Io, redirects: tuple[Redirect, ...]) -> Steps[Io | None]:
     """The streams after redirection; None if a file cannot be read."""
-    target = Io(io.stdout, io.stderr, io.stdin, io.input, io.tty)
+    target = Io(io.stdout, io.stderr, io.stdin, io.input, io.tty, io.watched)
     for redirect in redirects:
         name = yield from words.text(redirect.target)
         if redirect.operator == ">&":
