@@ -14,13 +14,13 @@ from engine.api.cel.environment import Environment, Program
 from engine.api.cel.interpreter import Outcome
 from engine.api.cel.library.numbers import QUANTITY
 from engine.api.cel.syntax import CompileError
-from engine.api.cel.types import BOOL, DYN, STRING, map_of, struct
+from engine.api.cel.types import ANY, BOOL, DYN, STRING, map_of, struct
 
 COST_LIMIT = 1_000_000
 DEVICE = struct("kubernetes.DRADevice")
 _FIELDS = {
     "driver": STRING,
-    "attributes": map_of(STRING, map_of(STRING, DYN)),
+    "attributes": map_of(STRING, map_of(STRING, ANY)),
     "capacity": map_of(STRING, map_of(STRING, QUANTITY)),
     "allowMultipleAllocations": BOOL,
 }
@@ -52,7 +52,7 @@ def _environment() -> Environment:
 def compiled(expression: str) -> Program:
     """Raises CompileError."""
     program = _environment().compile(expression)
-    if program.result not in (BOOL, DYN):
+    if program.result not in (BOOL, ANY, DYN):
         raise CompileError(f"must evaluate to bool or the unknown type, not {program.result}")
     return program
 

@@ -55,7 +55,7 @@ _RUNTIME_NAMES = {
 BOOL, INT, UINT, DOUBLE = Type("bool"), Type("int"), Type("uint"), Type("double")
 STRING, BYTES, NULL = Type("string"), Type("bytes"), Type("null")
 TIMESTAMP, DURATION = Type("timestamp"), Type("duration")
-DYN, ERROR, TYPE = Type("dyn"), Type("error"), Type("type")
+DYN, ANY, ERROR, TYPE = Type("dyn"), Type("any"), Type("error"), Type("type")
 A, B = Type("param", "A"), Type("param", "B")
 
 

@@ -121,7 +121,7 @@ def _union(struct: Struct, obj: Object, old: Object | None, path: str, problems:
 def _field(field: Field, obj: Object, old: Object | None, path: str, problems: Problems) -> None:
     value: Any = obj.get(field.name)
     before: Any = None if old is None else old.get(field.name)
-    if old is not None and (value or None) == (before or None):
+    if old is not None and (value == before if field.pointer else (value or None) == (before or None)):
         return
     if _cannot_go_on(field, value, before, path, problems, updated=old is not None):
         return

@@ -62,12 +62,16 @@ def _one(name: str, struct: str) -> Field:
     return Field(name, struct, always=True)
 
 
+def _pointer(name: str, struct: str) -> Field:
+    return Field(name, struct, pointer=True)
+
+
 _EFFECTS = ("NoExecute", "NoSchedule", "None")
 _MODE = Field("allocationMode", words=("All", "ExactCount"))
 _NAME = Field("name", zero="")
 _REQUESTS = _list("requests", most=32, unique=())
 _DRIVER = Field("driver", required=True, checks=formats.DRIVER)
-_OPAQUE = Field("opaque", "OpaqueDeviceConfiguration")
+_OPAQUE = _pointer("opaque", "OpaqueDeviceConfiguration")
 _SHARE = Field("shareID", pointer=True, checks=(formats.uuid,))
 _CONDITIONS = (_list("bindingConditions", most=4), _list("bindingFailureConditions", most=4))
 _TOLERATIONS = _list("tolerations", "DeviceToleration")
@@ -93,7 +97,7 @@ _CLAIMS: Mapping[str, Struct] = {
         )
     ),
     "DeviceRequest": Struct(
-        (_NAME, Field("exactly", "ExactDeviceRequest"), _list("firstAvailable", "DeviceSubRequest", 8, ("name",)))
+        (_NAME, _pointer("exactly", "ExactDeviceRequest"), _list("firstAvailable", "DeviceSubRequest", 8, ("name",)))
     ),
     "ExactDeviceRequest": Struct(
         (
@@ -164,7 +168,7 @@ _CLAIMS: Mapping[str, Struct] = {
             _SHARE,
             Field("conditions", zero=None),
             Field("data"),
-            Field("networkData", "NetworkDeviceData"),
+            _pointer("networkData", "NetworkDeviceData"),
         )
     ),
     "NetworkDeviceData": Struct(

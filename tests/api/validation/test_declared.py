@@ -152,6 +152,14 @@ NEW: dict[str, tuple[GVK, Object, list[str]]] = {
             f'spec.devices.config[3].opaque.driver: Invalid value: "a_b": {_CASELESS}',
         ],
     ),
+    "a configuration of nothing": (
+        CLAIM,
+        claim(exactly(), config=[{"opaque": {}}]),
+        [
+            "spec.devices.config[0].opaque.parameters: Required value",
+            "spec.devices.config[0].opaque.driver: Required value",
+        ],
+    ),
     "a class": (
         CLASS,
         {"config": [opaque("")], "selectors": [SELECTOR] * 33, "extendedResourceName": "requests.a.kubernetes.io/b"},

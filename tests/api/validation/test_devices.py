@@ -110,6 +110,15 @@ CASES: dict[str, tuple[GVK, Object, list[str]]] = {
         {"metadata": {"name": "a"}, "spec": {"selectors": [{}]}},
         ["spec.selectors[0].cel: Required value"],
     ),
+    "a class that asks for attributes by a number": (
+        CLASS,
+        {"metadata": {"name": "a"}, "spec": {"selectors": [{"cel": {"expression": "device.attributes[1].b"}}]}},
+        [
+            'spec.selectors[0].cel.expression: Invalid value: "device.attributes[1].b": compilation failed: ERROR: '
+            "<input>:1:18: found no matching overload for '_[_]' applied to '(map(string, map(string, any)), int)'\n"
+            " | device.attributes[1].b\n | .................^"
+        ],
+    ),
     "a slice": (SLICE, published(nodeName="node-1"), []),
     "a slice of nowhere": (SLICE, published(), [f"spec: Required value: {_PLACES}"]),
     "a slice of one node and of all": (
