@@ -11,8 +11,11 @@ import pytest
 from engine.api.errors import ApiError
 from engine.api.quota import matches, usage
 from engine.api.types import CONFIGMAPS, GVR, PODS, SERVICES, Object
-from engine.client import Client
-from tests.apiserver.conftest import config_map, pod
+from engine.apiserver.server import ApiServer
+from engine.client import Client, InProcessTransport
+from engine.store.sqlite import SqliteStore
+from engine.world import World
+from tests.apiserver.conftest import ADMIN, config_map, pod
 
 QUOTAS = GVR("", "v1", "resourcequotas")
 
@@ -163,3 +166,55 @@ def test_what_a_claim_takes() -> None:
         "fast.storageclass.storage.k8s.io/persistentvolumeclaims": "1",
         "fast.storageclass.storage.k8s.io/requests.storage": "2Gi",
     }
+
+
+# -- many at once
+
+
+async def make_all(*makers: tuple[Client, str]) -> tuple[int, set[str]]:
+    """How many Pods of thirty a maker were made, and why the others were not."""
+    answers = await asyncio.gather(
+        *(
+            each.create(PODS, pod(f"{name}{number}"), namespace="default")
+            for number in range(30)
+            for each, name in makers
+        ),
+        return_exceptions=True,
+    )
+    refused = [answer for answer in answers if isinstance(answer, ApiError)]
+    return len(answers) - len(refused), {each.message.partition("forbidden: ")[2] for each in refused}
+
+
+FULL = "exceeded quota: q, requested: pods=1, used: pods=20, limited: pods=20"
+
+
+async def test_all_that_fits_is_made_however_many_come_at_once(client: Client, default_account: Object) -> None:
+    await quota(client, {"pods": "20"})
+    before = int((await client.get(QUOTAS, "q", namespace="default"))["metadata"]["resourceVersion"])
+    assert await make_all((client, "a")) == (20, {FULL})
+    assert await used(client) == {"pods": "20"}
+    booked = int((await client.get(QUOTAS, "q", namespace="default"))["metadata"]["resourceVersion"])
+    assert booked - before < 5  # they are booked together
+
+
+async def test_two_servers_book_on_one_quota(
+    client: Client, world: World, store: SqliteStore, default_account: Object
+) -> None:
+    other = ApiServer(world, store)
+    await other.start()
+    await quota(client, {"pods": "20"})
+    made = await make_all((client, "a"), (Client(InProcessTransport(other, ADMIN), user_agent="test"), "b"))
+    assert (made, await used(client)) == ((20, {FULL}), {"pods": "20"})
+    await other.stop()
+
+
+async def test_one_that_is_given_up_keeps_nobody_waiting(client: Client, default_account: Object) -> None:
+    await quota(client, {"pods": "20"})
+    given_up = [
+        asyncio.ensure_future(client.create(PODS, pod(f"x{number}"), namespace="default")) for number in range(5)
+    ]
+    made = asyncio.ensure_future(make_all((client, "a")))
+    await asyncio.sleep(0)
+    for each in given_up:
+        each.cancel()
+    assert (await made)[0] == 20
