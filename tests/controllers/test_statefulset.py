@@ -126,7 +126,27 @@ def test_a_missing_pod_below_the_partition_comes_back_as_it_was() -> None:
 def test_a_set_that_is_deleted_does_nothing_more() -> None:
     set_ = stateful_set(3)
     set_["metadata"] |= LEAVING
-    assert acts(plan(set_, revisions(set_), [], NOW)) == ([], [])
+    pending = running_pod(set_, 0)
+    pending["status"]["phase"] = "Pending"
+    assert plan(set_, revisions(set_), [pending, running_pod(set_, 7)], NOW) == Plan(), (
+        "no claims are made for it either"
+    )
+
+
+def test_claims_are_looked_at_as_far_as_the_pods_are_in_order() -> None:
+    set_ = stateful_set(3)
+    pods = [running_pod(set_, 0), running_pod(set_, 1, ready=False), running_pod(set_, 2), running_pod(set_, 5)]
+    assert names(plan(set_, revisions(set_), pods, NOW).settle) == ["db-0"]
+    pods[1] = running_pod(set_, 1)
+    assert names(plan(set_, revisions(set_), pods, NOW).settle) == ["db-0", "db-1", "db-2", "db-5"]
+
+
+def test_all_at_once_an_update_goes_on_beside_pods_that_are_missing() -> None:
+    """As far as they leave some of what may be unavailable."""
+    strategy = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 2}}
+    set_ = stateful_set(4, podManagementPolicy="Parallel", updateStrategy=strategy)
+    pods = [running_pod(set_, ordinal) for ordinal in (0, 1, 3)]
+    assert acts(plan(set_, revisions(set_, "db-1", "db-2"), pods, NOW)) == (["db-2"], ["db-3"])
 
 
 def test_the_current_revision_moves_on_when_the_rollout_is_through() -> None:

@@ -91,13 +91,11 @@ class StatefulSetController(PodOwnerController):
     async def _act(self, set_: Object, changes: Plan) -> None:
         for pod in changes.ended:
             self._tell_recreation(set_, pod)
-        acts: list[Coroutine[None, None, None]] = [self._fix_claims(set_, pod) for pod in changes.condemned]
+        acts: list[Coroutine[None, None, None]] = [self._fix_claims(set_, pod) for pod in changes.settle]
         acts += [self._create(set_, pod) for pod in changes.create if not self._has_stale_claims(set_, pod)]
-        acts += [self._create_claims(set_, pod) for pod in changes.replicas if phase(pod) == "Pending"]
+        acts += [self._create_claims(set_, pod) for pod in changes.pending]
         acts += [self._delete(set_, pod) for pod in changes.delete]
         acts += [self._correct(set_, pod) for pod in changes.correct]
-        kept = [pod for pod in changes.replicas if pod["metadata"].get("uid")]
-        acts += [self._fix_claims(set_, pod) for pod in kept if pod not in changes.correct]
         results = await asyncio.gather(*acts, return_exceptions=True)
         failures = [result for result in results if isinstance(result, BaseException)]
         if failures:

@@ -41,8 +41,8 @@ class Plan:
     create: list[Object] = field(default_factory=list)
     delete: list[Object] = field(default_factory=list)
     correct: list[Object] = field(default_factory=list)  # Pods that lack a part of their identity
-    replicas: list[Object] = field(default_factory=list)  # all that should be, there or not
-    condemned: list[Object] = field(default_factory=list)  # beyond the range, highest ordinal first
+    pending: list[Object] = field(default_factory=list)  # Pods that may lack claims
+    settle: list[Object] = field(default_factory=list)  # Pods whose claims' owners are to be looked at
     ended: list[Object] = field(default_factory=list)  # Pods that are over, which no replica should be
 
 
@@ -60,13 +60,13 @@ def runs_and_is_ready(pod: Object) -> bool:
 
 def plan(set_: Object, revisions: Revisions, pods: Sequence[Object], now: datetime) -> Plan:
     result = Plan()
-    result.replicas = _replicas(set_, revisions, pods)
-    beyond = [pod for pod in pods if not in_range(set_, pod) and ordinal_of(pod) >= 0]
-    result.condemned = sorted(beyond, key=lambda pod: -ordinal_of(pod))
     if set_["metadata"].get("deletionTimestamp"):
         return result
+    beyond = [pod for pod in pods if not in_range(set_, pod) and ordinal_of(pod) >= 0]
     ordered = set_["spec"].get("podManagementPolicy", "OrderedReady") != "Parallel"
-    step = _Step(set_, ordered, now, result)
+    step = _Step(
+        set_, _replicas(set_, revisions, pods), sorted(beyond, key=lambda pod: -ordinal_of(pod)), ordered, now, result
+    )
     if step.keep(revisions.update_set) and step.condemn():
         step.update(revisions.update)
     return result
@@ -97,10 +97,21 @@ def _missing(set_: Object, revisions: Revisions, ordinal: int) -> Object:
 
 
 class _Step:
-    """One sync's way through the Pods; each part says whether the next may follow."""
+    """One sync's way through the Pods; each part says whether the next may follow. `replicas` are all that should be,
+    there or not; `condemned` those beyond the range, highest ordinal first."""
 
-    def __init__(self, set_: Object, ordered: bool, now: datetime, result: Plan) -> None:
+    def __init__(
+        self,
+        set_: Object,
+        replicas: list[Object],
+        condemned: list[Object],
+        ordered: bool,
+        now: datetime,
+        result: Plan,
+    ) -> None:
         self._set = set_
+        self._replicas = replicas
+        self._condemned = condemned
         self._ordered = ordered
         self._now = now
         self._result = result
@@ -112,7 +123,7 @@ class _Step:
 
     def keep(self, update_set: Object) -> bool:
         """Ordered, it ends at the first Pod that is not as it should be."""
-        return all(self._keep_one(pod, update_set) or not self._ordered for pod in self._result.replicas)
+        return all(self._keep_one(pod, update_set) or not self._ordered for pod in self._replicas)
 
     def _keep_one(self, pod: Object, update_set: Object) -> bool:
         """Whether the Pod is as it should be."""
@@ -124,17 +135,22 @@ class _Step:
         if not is_created(pod):
             self._result.create.append(pod)
             return False
+        if phase(pod) == "Pending":
+            self._result.pending.append(pod)
         if self._ordered and self._is_unavailable(pod):
             return False
         if not has_identity(pod) or not has_storage(update_set, pod):
             self._result.correct.append(pod)
+        else:
+            self._result.settle.append(pod)
         return True
 
     def condemn(self) -> bool:
         """Delete what is beyond the range; ordered, only the highest, and only when all others are healthy."""
-        unhealthy = [pod for pod in self._result.replicas if self._is_unavailable(pod)]
-        unhealthy += [pod for pod in reversed(self._result.condemned) if self._is_unavailable(pod)]
-        for pod in self._result.condemned:
+        unhealthy = [pod for pod in self._replicas if self._is_unavailable(pod)]
+        unhealthy += [pod for pod in reversed(self._condemned) if self._is_unavailable(pod)]
+        self._result.settle += self._condemned
+        for pod in self._condemned:
             if is_terminating(pod):
                 if self._ordered:
                     return False
@@ -149,14 +165,14 @@ class _Step:
     def update(self, revision: str) -> None:
         """Delete Pods of an older template, so that they come back with the new one."""
         strategy = self._set["spec"].get("updateStrategy") or {}
-        if strategy.get("type", "RollingUpdate") == "OnDelete" or self._result.create:
+        if strategy.get("type", "RollingUpdate") == "OnDelete":
             return
         rolling = strategy.get("rollingUpdate") or {}
-        replicas = self._result.replicas
+        replicas = self._replicas
         allowed = max(1, scaled_value(rolling.get("maxUnavailable", 1), len(replicas), round_up=False))
         allowed -= sum(self._is_unavailable(pod) for pod in replicas)
         for pod in reversed(replicas[int(rolling.get("partition", 0)) :]):
-            if revision_of_pod(pod) == revision or is_terminating(pod):
+            if revision_of_pod(pod) == revision or is_terminating(pod) or not is_created(pod):
                 continue
             if allowed <= 0 and not self._is_stuck(pod):
                 return
