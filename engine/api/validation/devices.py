@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 
 from engine.api.types import Object
 from engine.api.validation import text
@@ -19,7 +19,8 @@ from engine.api.validation.device_values import (
     toleration,
     unique_items,
 )
-from engine.api.validation.problems import Problems
+from engine.api.validation.go_claims import device_claim, device_claim_template
+from engine.api.validation.problems import IMMUTABLE, Problems
 from engine.api.validation.resources import is_extended_resource
 from engine.api.validation.volume_sources import csi_driver_name
 
@@ -42,7 +43,17 @@ def resource_claim(obj: Object, problems: Problems) -> None:
 
 def resource_claim_update(new: Object, old: Object, problems: Problems) -> None:
     """What is claimed never changes, so nothing else is told."""
-    problems.immutable("spec", new.get("spec") or {}, old.get("spec") or {})
+    _kept_spec(new, old, device_claim, problems)
+
+
+def resource_claim_template_update(new: Object, old: Object, problems: Problems) -> None:
+    _kept_spec(new, old, device_claim_template, problems)
+
+
+def _kept_spec(new: Object, old: Object, shown: Callable[[Object], Object], problems: Problems) -> None:
+    spec = new.get("spec") or {}
+    if spec != (old.get("spec") or {}):
+        problems.invalid("spec", shown(spec), IMMUTABLE)
 
 
 def resource_claim_template(obj: Object, problems: Problems) -> None:

@@ -11,16 +11,16 @@ _OF_POD = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUs
 
 
 def pod_template(template: Object) -> Object:
-    return {**_metadata(template), "Spec": pod_spec(template.get("spec", {}))}
+    return {**embedded_metadata(template), "Spec": pod_spec(template.get("spec", {}))}
 
 
 def claim_template(claim: Object) -> Object:
     """Of a StatefulSet. Its kind is not kept in the internal type."""
     spec = struct_shown(claim.get("spec", {}), "PersistentVolumeClaimSpec")
-    return {**_metadata(claim), "Spec": spec, "Status": struct_shown(claim.get("status", {}), _CLAIM_STATUS)}
+    return {**embedded_metadata(claim), "Spec": spec, "Status": struct_shown(claim.get("status", {}), _CLAIM_STATUS)}
 
 
-def _metadata(embedded: Object) -> Object:
+def embedded_metadata(embedded: Object) -> Object:
     """Metadata has tags, unlike a spec, and is embedded."""
     given = embedded.get("metadata", {})
     return {name: in_order(given[name]) for name in _OF_METADATA if given.get(name)}

@@ -1,8 +1,8 @@
-"""Structs of Pods, volumes and certificates as upstream's errors show them: encoding/json of the internal types.
+"""Structs of Pods, volumes, claims and certificates as upstream's errors show them: encoding/json of internal types.
 
 A field is written as `Name:kind`, in the order of pkg/apis/*/types.go: `s` a string, `i` a number, `b` a boolean, `q` a
-quantity, `l` a label selector, `p` what may be nil, a struct by its name, `*` one that may be nil, `[]` many. What is
-embedded stands in its owner. The name in the published API is Go's in lower case, or follows an `=`.
+quantity, `l` a label selector, `r` any JSON, `p` what may be nil, a struct by its name, `*` one that may be nil, `[]`
+many. What is embedded stands in its owner. The name in the published API is Go's in lower case, or follows an `=`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from engine.api.types import Object
 from engine.api.validation.differences import go_name
 from engine.api.validation.go_values import selector
 
-_ZERO: Mapping[str, Any] = {"s": "", "i": 0, "b": False, "p": None, "q": "0", "l": None}
+_ZERO: Mapping[str, Any] = {"s": "", "i": 0, "b": False, "p": None, "q": "0", "l": None, "r": None}
 _TYPES: Mapping[str, str] = {
     "PodSpec": (
         "Volumes:[]Volume InitContainers:[]Container Containers:[]Container "
@@ -251,6 +251,25 @@ _TYPES: Mapping[str, str] = {
     "VolumeResourceRequirements": "Limits:p Requests:p",
     "TypedLocalObjectReference": "APIGroup=apiGroup:p Kind:s Name:s",
     "TypedObjectReference": "APIGroup=apiGroup:p Kind:s Name:s Namespace:p",
+    # Of claims for devices.
+    "ResourceClaimSpec": "Devices:DeviceClaim",
+    "DeviceClaim": "Requests:[]DeviceRequest Constraints:[]DeviceConstraint Config:[]DeviceClaimConfiguration",
+    "DeviceRequest": "Name:s Exactly:*ExactDeviceRequest FirstAvailable:[]DeviceSubRequest",
+    "ExactDeviceRequest": (
+        "DeviceClassName:s Selectors:[]DeviceSelector AllocationMode:s Count:i AdminAccess:p "
+        "Tolerations:[]DeviceToleration Capacity:*CapacityRequirements DerivedAttributes:p"
+    ),
+    "DeviceSubRequest": (
+        "Name:s DeviceClassName:s Selectors:[]DeviceSelector AllocationMode:s Count:i "
+        "Tolerations:[]DeviceToleration Capacity:*CapacityRequirements DerivedAttributes:p"
+    ),
+    "DeviceSelector": "CEL=cel:*CELDeviceSelector",
+    "CELDeviceSelector": "Expression:s",
+    "DeviceToleration": "Key:s Operator:s Value:s Effect:s TolerationSeconds:p",
+    "CapacityRequirements": "Requests:p",
+    "DeviceConstraint": "Requests:p MatchAttribute:p DistinctAttribute:p",
+    "DeviceClaimConfiguration": "Requests:p Opaque:*OpaqueDeviceConfiguration",
+    "OpaqueDeviceConfiguration": "Driver:s Parameters:r",
     # Of certificates.
     "CertificateSigningRequestCondition": ("Type:s Status:s Reason:s Message:s LastUpdateTime:p LastTransitionTime:p"),
 }
@@ -280,7 +299,7 @@ def struct_shown(value: Object, struct: str) -> Object:
 def _field(value: Any, kind: str) -> Any:
     if value is None:
         return _ZERO.get(kind) if kind in _ZERO or kind[0] in "*[" else struct_shown({}, kind)
-    if kind in ("s", "i", "b", "q"):
+    if kind in ("s", "i", "b", "q", "r"):
         return value
     if kind == "l":
         return selector(value)

@@ -307,7 +307,7 @@ _DEVICES: Mapping[tuple[str, str], Rules] = {
     (RESOURCE, "ResourceClaim"): Rules(
         devices.resource_claim, devices.resource_claim_update, device_allocations.resource_claim_status
     ),
-    (RESOURCE, "ResourceClaimTemplate"): Rules(devices.resource_claim_template, devices.resource_claim_update),
+    (RESOURCE, "ResourceClaimTemplate"): Rules(devices.resource_claim_template, devices.resource_claim_template_update),
     (RESOURCE, "ResourceSlice"): Rules(device_slices.resource_slice, device_slices.resource_slice_update),
 }
 _RULES: Mapping[tuple[str, str], Rules] = {

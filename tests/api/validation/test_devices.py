@@ -254,6 +254,22 @@ def test_what_a_claim_got(name: str) -> None:
     assert [str(cause) for cause in validate_status_update(info(CLAIM), {**old, "status": status}, old)] == expected
 
 
+def test_what_a_template_claims_stays_and_is_told_in_gos_names() -> None:
+    opaque = {"opaque": {"driver": "a.b", "parameters": {"c": 1}}}
+    spec = {"metadata": {"labels": {"a": "b"}}, "spec": {"devices": {"requests": [], "config": [opaque]}}}
+    old = stored(TEMPLATE, {"metadata": {"name": "a", "namespace": "default"}, "spec": spec})
+    asked = claim(exactly(selectors=[{"cel": {"expression": "true"}}]), config=[opaque])["spec"]
+    new = prepared(TEMPLATE, {**old, "spec": {**spec, "spec": asked}})
+    new["metadata"] = old["metadata"]
+    assert [str(cause) for cause in validate_update(info(TEMPLATE), new, old)] == [
+        'spec: Invalid value: {"labels":{"a":"b"},"Spec":{"Devices":{"Requests":[{"Name":"one","Exactly":'
+        '{"DeviceClassName":"gpu","Selectors":[{"CEL":{"Expression":"true"}}],"AllocationMode":"ExactCount","Count":1,'
+        '"AdminAccess":null,"Tolerations":null,"Capacity":null,"DerivedAttributes":null},"FirstAvailable":null}],'
+        '"Constraints":null,"Config":[{"Requests":null,"Opaque":{"Driver":"a.b","Parameters":{"c":1}}}]}}}: '
+        "field is immutable"
+    ]
+
+
 def test_what_a_class_had_before_is_not_compiled_again() -> None:
     old = stored(CLASS, {"metadata": {"name": "a"}, "spec": {"selectors": [{"cel": {"expression": "nonsense"}}]}})
     assert validate_update(info(CLASS), copy.deepcopy(old), old) == []
