@@ -112,6 +112,9 @@ _COUNTED_METADATA: Mapping[_Kind, str] = {
     (DISCOVERY, "EndpointSlice"): "labels",
 }
 
+# Kinds whose generation counts what is asked for even where a feature that is off drops it again.
+_COUNTED_BEFORE_DROPPED: frozenset[_Kind] = frozenset({(RESOURCE, "ResourceSlice")})
+
 _OLD_AUTOSCALER = GVK("autoscaling", "v1", "HorizontalPodAutoscaler")
 # The status of a new object, where Go's zero value is not the empty object.
 _NEW_STATUS: Mapping[_Kind, Object] = {
@@ -223,11 +226,16 @@ def prepare_for_update(info: ResourceInfo, new: Object, old: Object) -> None:
     _keep_metadata(new, old)
     if _status_apart(info):
         _keep(new, old, "status")
+    kind = (info.gvr.group, info.kind)
+    early = kind in _COUNTED_BEFORE_DROPPED
+    if early:
+        _count_generation(info, new, old)
     drop_disabled_fields(info, new, old)
-    special = _UPDATE.get((info.gvr.group, info.kind))
+    special = _UPDATE.get(kind)
     if special is not None:
         special(new, old)
-    _count_generation(info, new, old)
+    if not early:
+        _count_generation(info, new, old)
 
 
 def prepare_for_status_update(info: ResourceInfo, new: Object, old: Object, *, now: str) -> None:

@@ -114,6 +114,14 @@ def test_what_is_dropped_of_a_spec(name: str) -> None:
     assert kept["spec"] == spec
 
 
+def test_a_slice_counts_what_is_dropped_of_it_as_a_change() -> None:
+    before = named(devices({}))
+    before["metadata"]["generation"] = 3
+    changed = named(devices({"nodeAllocatableResources": {"cpu": {}}}))
+    prepare_for_update(kind(SLICE), changed, before)
+    assert (changed["spec"], changed["metadata"]["generation"]) == (before["spec"], 4)
+
+
 def allocated(told: Object | None = None, **result: Any) -> Object:
     status = {"allocation": {"devices": {"results": [{"request": "a", "device": "x", **result}]}}}
     return status if told is None else {**status, "devices": [{"device": "x", **told}]}
