@@ -87,6 +87,11 @@ class Discovery:
         self._custom[name] = resource
         return resource if resource != known else None
 
+    def follow(self, old: Object | None, new: Object | None) -> tuple[str, ...]:
+        """For a controller that only looks kinds up: a definition that changes wakes no key."""
+        self.crd_changed(old, new)
+        return ()
+
 
 def parse_api_version(api_version: str, kind: str) -> GVK:
     group, slash, version = api_version.rpartition("/")

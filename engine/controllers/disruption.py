@@ -14,7 +14,7 @@ from engine.controllers.batching import batch_period
 from engine.controllers.conditions import conditions_of, find_condition, without_condition
 from engine.controllers.controller import Controller
 from engine.controllers.deployment.limits import scaled_value
-from engine.controllers.discovery import Discovery, parse_api_version
+from engine.controllers.discovery import CUSTOM_RESOURCE_DEFINITIONS, Discovery, parse_api_version
 from engine.controllers.ownership import controller_of
 from engine.controllers.pods import is_ready, parse_time
 from engine.controllers.statefulset.controller import STATEFUL_SETS
@@ -30,8 +30,8 @@ class Expected(NamedTuple):
     healthy: int
 
 
-class UnmanagedPodsError(Exception):
-    """Pods without a controller: nobody knows how many there should be."""
+class NoScaleError(Exception):
+    """Nobody says how many Pods there should be."""
 
 
 class DisruptionController(Controller):
@@ -45,6 +45,8 @@ class DisruptionController(Controller):
         self._pods = self.lister(PODS)
         self._scales = {kind: self.lister(gvr) for kind, gvr in _LISTED.items()}
         self._discovery = Discovery(self.config.kubernetes_version)
+        if self._discovery.has(CUSTOM_RESOURCE_DEFINITIONS):
+            self.watch(CUSTOM_RESOURCE_DEFINITIONS, self._discovery.follow)
         self.watch(BUDGETS, lambda old, new: [object_key(new or old or {})])
         self.watch(PODS, self._pod_changed, delay=self._delay)
         for gvr in _LISTED.values():
@@ -55,7 +57,18 @@ class DisruptionController(Controller):
         for pod in (old, new):
             if pod is not None:
                 keys.update(dict.fromkeys(self._budgets_of(pod["metadata"])))
+        if new is not None and len(keys) > 1:
+            self._tell_of_several(new)
         return list(keys)
+
+    def _tell_of_several(self, pod: Object) -> None:
+        """Of a Pod with several budgets, which nobody can evict."""
+        metadata = pod["metadata"]
+        names = [key.partition("/")[2] for key in self._budgets_of(metadata)]
+        if len(names) > 1:
+            of = f'Pod "{metadata["namespace"]}"/"{metadata["name"]}" matches multiple PodDisruptionBudgets.'
+            message = f'{of}  Chose "{names[0]}" arbitrarily.'
+            self.recorder.event(pod, WARNING, "MultiplePodDisruptionBudgets", message)
 
     def _delay(self, key: str, old: Object | None, new: Object | None) -> float:
         budget = self._budgets.by_key(key)
@@ -87,11 +100,11 @@ class DisruptionController(Controller):
             self.recorder.event(budget, NORMAL, "NoPods", "No matching pods found")
         try:
             expected = await self._expected(budget, pods)
-        except (ApiError, UnmanagedPodsError) as error:
+        except (ApiError, NoScaleError) as error:
             message = f"Failed to calculate the number of expected pods: {error}"
             self.recorder.event(budget, WARNING, "CalculateExpectedPodCountFailed", message)
             await self._write(budget, self._failed(budget, str(error)))
-            raise
+            return
         disrupted, recheck = self._disrupted(budget, pods)
         if recheck is not None:
             self.queue.add_after(key, recheck)
@@ -125,10 +138,12 @@ class DisruptionController(Controller):
                 unmanaged = True
             elif reference["uid"] not in asked:
                 asked.add(reference["uid"])
-                uid, scale = await self._scale(reference, pod["metadata"]["namespace"])
-                scales[uid] = scale
+                found = await self._scale(reference, pod["metadata"]["namespace"])
+                if found is None:
+                    raise NoScaleError(f'found no controllers for pod "{pod["metadata"]["name"]}"')
+                scales[found[0]] = found[1]
         if unmanaged:
-            shown = _selector(budget)
+            shown = _shown(budget["spec"].get("selector") or {})
             message = (
                 f"Pods selected by this PodDisruptionBudget (selector: {shown}) were found to be unmanaged. As a "
                 "result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. "
@@ -137,33 +152,35 @@ class DisruptionController(Controller):
             self.recorder.event(budget, WARNING, "UnmanagedPods", message)
         return sum(scales.values())
 
-    async def _scale(self, reference: Object, namespace: str) -> tuple[str, int]:
-        """The uid and replicas of a controller, or of the Deployment behind a ReplicaSet."""
+    async def _scale(self, reference: Object, namespace: str) -> tuple[str, int] | None:
+        """The uid and replicas of a controller, or of the Deployment behind a ReplicaSet; None if it has gone."""
         lister = self._scales.get(reference["kind"])
         if lister is None:
-            return reference["uid"], await self._scale_subresource(reference, namespace)
+            return await self._scale_subresource(reference, namespace)
         owner = lister.get(reference["name"], namespace)
         if owner is None or owner["metadata"]["uid"] != reference["uid"]:
-            return reference["uid"], 0
+            return None
         above = controller_of(owner)
         if reference["kind"] == "ReplicaSet" and above is not None and above["kind"] == "Deployment":
             return await self._scale(above, namespace)
         return reference["uid"], int(owner["spec"].get("replicas", 1))
 
-    async def _scale_subresource(self, reference: Object, namespace: str) -> int:
+    async def _scale_subresource(self, reference: Object, namespace: str) -> tuple[str, int] | None:
         kind = parse_api_version(reference["apiVersion"], reference["kind"])
         resource = self._discovery.by_kind(kind)
         if resource is None:
-            raise UnmanagedPodsError(f'no matches for kind "{kind.kind}" in version "{kind.api_version}"')
+            raise NoScaleError(f'no matches for kind "{kind.kind}" in version "{kind.api_version}"')
         try:
             scale = await self.client.get(resource.gvr, reference["name"], namespace=namespace, subresource="scale")
         except ApiError as error:
-            if error.code == 404:
-                raise UnmanagedPodsError(
-                    f"{resource.gvr.group_resource} does not implement the scale subresource"
-                ) from error
-            raise
-        return int(scale["spec"].get("replicas", 0))
+            if error.code != 404:
+                raise
+            if (error.details or {}).get("name") == reference["name"]:
+                return None
+            raise NoScaleError(f"{resource.gvr.group_resource} does not implement the scale subresource") from error
+        if scale["metadata"].get("uid") != reference["uid"]:
+            return None
+        return reference["uid"], int(scale["spec"].get("replicas", 0))
 
     # -- status
 
@@ -247,6 +264,20 @@ def disruption_conditions(
         "message": message,
     }
     return [*without_condition(conditions, "DisruptionAllowed"), new]
+
+
+def _shown(selector: Object) -> str:
+    """As the String method of the Go type has it."""
+    labels = "".join(f"{key}: {value}," for key, value in sorted((selector.get("matchLabels") or {}).items()))
+    requirements = "".join(
+        f"LabelSelectorRequirement{{Key:{each['key']},Operator:{each['operator']},"
+        f"Values:[{' '.join(each.get('values') or ())}],}},"
+        for each in selector.get("matchExpressions") or ()
+    )
+    return (
+        f"&LabelSelector{{MatchLabels:map[string]string{{{labels}}},"
+        f"MatchExpressions:[]LabelSelectorRequirement{{{requirements}}},}}"
+    )
 
 
 def _selector(budget: Object) -> LabelSelector:

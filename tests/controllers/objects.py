@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.api.types import Object
+from engine.api.types import GVR, Object
 
 UNSET: Any = object()
 
@@ -86,3 +86,27 @@ def pod(name: str, *, node: str = "node-1", ready: bool = True, **fields: Any) -
     }
     spec = {"nodeName": node, "containers": [{"name": "c", "ports": fields.pop("ports", [])}], **fields}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": status}
+
+
+# A custom resource that can be scaled.
+DEFINITIONS = GVR("apiextensions.k8s.io", "v1", "customresourcedefinitions")
+ROLLOUTS = GVR("example.com", "v1", "rollouts")
+ROLLOUT: Object = {
+    "metadata": {"name": "rollouts.example.com"},
+    "spec": {
+        "group": "example.com",
+        "scope": "Namespaced",
+        "names": {"plural": "rollouts", "kind": "Rollout"},
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
+                "subresources": {
+                    "scale": {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
+                },
+            }
+        ],
+    },
+}

@@ -15,7 +15,7 @@ from engine.controllers.podautoscaler.metrics import MetricError
 from engine.controllers.podautoscaler.replicas import Target, Tolerances, propose
 from engine.world import World
 from tests.controllers.cluster import PodHands, TestCluster, running
-from tests.controllers.objects import deployment
+from tests.controllers.objects import DEFINITIONS, ROLLOUT, ROLLOUTS, deployment
 
 API_SERVICES = GVR("apiregistration.k8s.io", "v1", "apiservices")
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -294,3 +294,27 @@ async def test_what_the_metrics_api_does_not_tell(world: World) -> None:
         await cluster.admin.patch(AUTOSCALERS, "web", {"spec": {"metrics": metrics}}, namespace="default")
         said = await active("FailedGetContainerResourceMetric")
         assert "failed to get container metrics: container nope not present in metrics for pod default/web-" in said
+
+
+async def test_a_custom_resource_with_a_scale_is_a_target(world: World) -> None:
+    async with running(world) as cluster:
+        await cluster.admin.create(DEFINITIONS, ROLLOUT)
+        made = {"apiVersion": "example.com/v1", "kind": "Rollout", "metadata": {"name": "web"}, "spec": {"replicas": 1}}
+        await cluster.admin.create(ROLLOUTS, made, namespace="default")
+        target = {"type": "Utilization", "averageUtilization": 50}
+        autoscaler: Object = {
+            "metadata": {"name": "web"},
+            "spec": {
+                "minReplicas": 3,
+                "maxReplicas": 10,
+                "scaleTargetRef": {"apiVersion": "example.com/v1", "kind": "Rollout", "name": "web"},
+                "metrics": [{"type": "Resource", "resource": {"name": "cpu", "target": target}}],
+            },
+        }
+        await cluster.admin.create(AUTOSCALERS, autoscaler, namespace="default")
+
+        async def scaled() -> bool:
+            found = await cluster.find(ROLLOUTS, "web")
+            return found is not None and found["spec"]["replicas"] == 3
+
+        await cluster.eventually("the custom resource is scaled", scaled)

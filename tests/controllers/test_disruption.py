@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 
 from engine.api.errors import ApiError
-from engine.api.types import DEPLOYMENTS, PODS, Object
-from engine.controllers.disruption import BUDGETS
+from engine.api.types import DEPLOYMENTS, EVENTS, PODS, Object
+from engine.controllers.disruption import BUDGETS, DisruptionController
+from engine.controllers.serviceaccount import ServiceAccountController
 from engine.world import World
 from tests.controllers.cluster import PodHands, TestCluster, running, web
+from tests.controllers.objects import DEFINITIONS, ROLLOUT, ROLLOUTS
 
 
 def budget(**spec: Any) -> Object:
@@ -92,3 +94,77 @@ async def test_a_budget_of_nothing_allows_nothing(world: World) -> None:
         status = await status_of(cluster, 0)
         assert status["expectedPods"] == 0
         assert await cluster.events("NoPods") == ["No matching pods found"]
+
+
+def pod(name: str, owner: Object | None = None) -> Object:
+    references = [{**owner, "controller": True}] if owner is not None else []
+    return {
+        "metadata": {"name": name, "labels": {"app": "web"}, "ownerReferences": references},
+        "spec": {"containers": [{"name": "c", "image": "nginx"}]},
+    }
+
+
+def owner(api_version: str, kind: str, uid: str = "u") -> Object:
+    return {"apiVersion": api_version, "kind": kind, "name": "web", "uid": uid}
+
+
+UNKNOWN = {
+    "a kind that is not scaled": (
+        owner("batch/v1", "Job"), "jobs.batch does not implement the scale subresource",
+    ),
+    "a kind that there is not": (
+        owner("example.com/v1", "Rollout"), 'no matches for kind "Rollout" in version "example.com/v1"',
+    ),
+    "a controller that has gone": (owner("apps/v1", "ReplicaSet"), 'found no controllers for pod "one"'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", UNKNOWN)
+async def test_where_nobody_says_how_many_pods_there_should_be_none_may_go(world: World, case: str) -> None:
+    reference, message = UNKNOWN[case]
+    async with running(world, controllers=(DisruptionController, ServiceAccountController)) as cluster:
+        await cluster.eventually_service_account("default")
+        await cluster.admin.create(PODS, pod("one", reference), namespace="default")
+        await cluster.admin.create(BUDGETS, budget(maxUnavailable=1), namespace="default")
+        status = await status_of(cluster, 0)
+        [condition] = status["conditions"]
+        assert (condition["reason"], condition["message"]) == ("SyncFailed", message)
+        await world.clock.sleep(100)
+        events = [each for each in await cluster.objects(EVENTS) if each["reason"] == "CalculateExpectedPodCountFailed"]
+        assert [each["message"] for each in events] == [f"Failed to calculate the number of expected pods: {message}"]
+        assert events[0].get("count", 1) <= 2, "it is not tried again and again"
+
+
+async def test_a_custom_resource_with_a_scale_says_how_many_pods_there_should_be(world: World) -> None:
+    async with running(world, controllers=(DisruptionController, ServiceAccountController)) as cluster:
+        await cluster.eventually_service_account("default")
+        await cluster.admin.create(DEFINITIONS, ROLLOUT)
+        made = {"apiVersion": "example.com/v1", "kind": "Rollout", "metadata": {"name": "web"}, "spec": {"replicas": 5}}
+        found = await cluster.admin.create(ROLLOUTS, made, namespace="default")
+        reference = owner("example.com/v1", "Rollout", found["metadata"]["uid"])
+        await cluster.admin.create(PODS, pod("one", reference), namespace="default")
+        await cluster.admin.create(BUDGETS, budget(minAvailable="40%"), namespace="default")
+        status = await status_of(cluster, 0)
+        assert (status["expectedPods"], status["desiredHealthy"]) == (5, 2)
+
+
+async def test_what_is_said_of_pods_without_a_controller_and_of_pods_with_two_budgets(world: World) -> None:
+    async with running(world, controllers=(DisruptionController, ServiceAccountController)) as cluster:
+        await cluster.eventually_service_account("default")
+        await cluster.admin.create(BUDGETS, budget(maxUnavailable=1), namespace="default")
+        second = budget(minAvailable=1)
+        second["metadata"]["name"] = "also"
+        await cluster.admin.create(BUDGETS, second, namespace="default")
+        await cluster.admin.create(PODS, pod("one"), namespace="default")
+
+        async def told() -> list[str]:
+            return await cluster.events("UnmanagedPods")
+
+        [said] = await cluster.eventually("the event", told)
+        assert said.startswith(
+            "Pods selected by this PodDisruptionBudget (selector: &LabelSelector{MatchLabels:map[string]string{app: "
+            "web,},MatchExpressions:[]LabelSelectorRequirement{},}) were found to be unmanaged."
+        )
+        assert await cluster.events("MultiplePodDisruptionBudgets") == [
+            'Pod "default"/"one" matches multiple PodDisruptionBudgets.  Chose "web" arbitrarily.'
+        ]

@@ -16,7 +16,7 @@ from engine.api.types import GVR, PODS, Object
 from engine.client import NORMAL, WARNING, object_key
 from engine.controllers.conditions import Conditions, conditions_of, find_condition
 from engine.controllers.controller import Controller
-from engine.controllers.discovery import Discovery, parse_api_version
+from engine.controllers.discovery import CUSTOM_RESOURCE_DEFINITIONS, Discovery, parse_api_version
 from engine.controllers.podautoscaler.limits import History, normalize
 from engine.controllers.podautoscaler.metrics import MetricError, usage
 from engine.controllers.podautoscaler.replicas import Proposal, Target, Tolerances, propose
@@ -48,6 +48,8 @@ class HorizontalPodAutoscaler(Controller):
         self._discovery = Discovery(self.config.kubernetes_version)
         self._histories: dict[str, History] = {}
         self.watch(AUTOSCALERS, _changed)
+        if self._discovery.has(CUSTOM_RESOURCE_DEFINITIONS):
+            self.watch(CUSTOM_RESOURCE_DEFINITIONS, self._discovery.follow)
 
     async def reconcile(self, key: str) -> None:
         autoscaler = self._autoscalers.by_key(key)
