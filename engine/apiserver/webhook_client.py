@@ -16,6 +16,8 @@ import aiohttp
 import orjson
 
 from engine.api.errors import generic_server_response
+from engine.api.go_forms import Struct, UnmarshalError, check, type_meta
+from engine.api.go_json import syntax_error
 from engine.api.types import ENDPOINTS, SERVICES, Object
 from engine.apiserver.lookup import Lookup
 from engine.http_errors import post_error
@@ -35,18 +37,18 @@ class WebhookClient:
     def __init__(self, lookup: Lookup) -> None:
         self._lookup = lookup
 
-    async def post(self, config: Object, body: Object, *, timeout: float) -> Object:
-        """The JSON object that the webhook answers with. Raises WebhookError."""
+    async def post(self, config: Object, body: Object, *, timeout: float, form: Struct) -> Object:
+        """The object of a form that the webhook answers with. Raises WebhookError."""
         shown, url, server_name = await self._address(config, math.ceil(timeout))
         try:
             async with asyncio.timeout_at(asyncio.get_running_loop().time() + timeout):
-                return await self._ask(config, url, server_name, body)
+                return _read(await self._ask(config, url, server_name, body), form)
         except TimeoutError:
             raise WebhookError(f'Post "{shown}": context deadline exceeded') from None
         except (aiohttp.ClientError, OSError) as error:
             raise WebhookError(post_error(shown, error)) from None
 
-    async def _ask(self, config: Object, url: str, server_name: str | None, body: Object) -> Object:
+    async def _ask(self, config: Object, url: str, server_name: str | None, body: Object) -> bytes:
         bundle = config.get("caBundle")
         context = ssl.create_default_context(cadata=b64decode(bundle).decode() if bundle else None)
         headers = {"content-type": "application/json", "accept": "application/json, */*"}
@@ -60,11 +62,7 @@ class WebhookClient:
         if not 200 <= answer.status <= 206:
             failure = generic_server_response(answer.status, _message(answer, data))
             raise WebhookError(failure.message, failure.code)
-        try:
-            found = orjson.loads(data)
-        except orjson.JSONDecodeError:
-            raise WebhookError("couldn't get version/kind; json parse error") from None
-        return found if isinstance(found, dict) else {}
+        return data
 
     async def _address(self, config: Object, timeout: int) -> tuple[str, str, str | None]:
         """The URL as errors show it, the one to call, and the name on the certificate where it is another."""
@@ -98,6 +96,19 @@ class WebhookClient:
                     if found.get("name", "") == wanted.get("name", ""):
                         return _real(shown, name, address), int(found["port"])
         raise WebhookError(f'Post "{shown}": no endpoints available for service "{name}"')
+
+
+def _read(data: bytes, form: Struct) -> Object:
+    """What an answer says. Raises WebhookError where the decoder of the form would take nothing of it."""
+    try:
+        found = orjson.loads(data)
+        type_meta(found)
+        check(found, form)
+    except orjson.JSONDecodeError as error:
+        raise WebhookError(f"couldn't get version/kind; json parse error: {syntax_error(data) or error}") from None
+    except UnmarshalError as error:
+        raise WebhookError(str(error)) from None
+    return found if isinstance(found, dict) else {}  # null is an answer in which nothing is said
 
 
 def _message(answer: aiohttp.ClientResponse, data: bytes) -> str:

@@ -60,7 +60,7 @@ def webhook(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Object, str]
     """Lets a function convert, instead of a webhook."""
 
     def answer_with(convert: Callable[[Object, str], Object]) -> None:
-        async def post(self: WebhookClient, config: Object, body: Object, *, timeout: int) -> Object:
+        async def post(self: WebhookClient, config: Object, body: Object, **_: Any) -> Object:
             request = body["request"]
             objects = [convert(copy_object(each), request["desiredAPIVersion"]) for each in request["objects"]]
             response = {"uid": request["uid"], "result": {"status": "Success"}, "convertedObjects": objects}

@@ -279,6 +279,7 @@ def answering(**response: Any) -> Answer:
 
 DENIED = 'admission webhook "a.example.com" denied the request'
 FAILED = 'Internal error occurred: failed calling webhook "a.example.com"'
+UNREAD = f"{FAILED}: failed to call webhook: json: cannot unmarshal"
 INVALID = f"{FAILED}: received invalid webhook response"
 ADD_X = base64.b64encode(b'[{"op":"add","path":"/x/y","value":1}]').decode()
 REFUSALS: dict[str, tuple[str, Answer, int, str, str]] = {
@@ -333,6 +334,18 @@ REFUSALS: dict[str, tuple[str, Answer, int, str, str]] = {
         "Mutating", answering(patch="e30=", patchType="JSONPatch"), 500, "InternalError",
         f"{FAILED}: received undecodable patch in webhook response: json: cannot unmarshal object into Go value of "
         "type jsonpatch.Patch",
+    ),
+    "a yes that is a text": (
+        "Validating", lambda request: {"allowed": "yes"}, 500, "InternalError",
+        f"{UNREAD} string into Go struct field AdmissionResponse.response.allowed of type bool",
+    ),
+    "a code that is a text": (
+        "Validating", denial(code="404"), 500, "InternalError",
+        f"{UNREAD} string into Go struct field Status.response.status.code of type int32",
+    ),
+    "a warning that is a number": (
+        "Mutating", answering(warnings=[1]), 500, "InternalError",
+        f"{UNREAD} number into Go struct field AdmissionResponse.response.warnings of type string",
     ),
     "a patch of who validates": (
         "Validating", answering(patch="W10=", patchType="JSONPatch"), 500, "InternalError",

@@ -13,7 +13,6 @@ from typing import Any, ClassVar, NamedTuple
 import orjson
 
 from engine.api.errors import ApiError, bad_request, forbidden, internal
-from engine.api.go_base64 import first_illegal_byte
 from engine.api.go_json import syntax_error
 from engine.api.patch import json_patch
 from engine.api.patch.merge_patch import json_kind
@@ -29,6 +28,7 @@ from engine.apiserver.authorization import UnionAuthorizer
 from engine.apiserver.caches import WatchCaches
 from engine.apiserver.deadlines import out_of_time, seconds_left
 from engine.apiserver.webhook_client import WebhookClient, WebhookError
+from engine.apiserver.webhook_reviews import ADMISSION_REVIEW
 from engine.clock import wall
 from engine.rng import Rng
 
@@ -156,13 +156,14 @@ class _Webhooks(Plugin):
         if (left := seconds_left()) is not None:
             timeout = max(min(timeout, left), 0)
         try:
-            answer = await self._client.post(hook.spec["clientConfig"], review, timeout=timeout)
+            config = hook.spec["clientConfig"]
+            answer = await self._client.post(config, review, timeout=timeout, form=ADMISSION_REVIEW)
         except WebhookError as error:
             raise CallError(f"failed to call webhook: {error}", error.code) from None
         response = _verified(answer, uid, version, mutating=self.mutating)
         for key, value in (response.get("auditAnnotations") or {}).items():
-            attributes.annotations[f"{hook.name}/{key}"] = str(value)
-        attributes.warnings.extend(str(text) for text in response.get("warnings") or ())
+            attributes.annotations[f"{hook.name}/{key}"] = value or ""
+        attributes.warnings.extend(text or "" for text in response.get("warnings") or ())
         return response
 
 
@@ -208,8 +209,8 @@ def refusal(name: str, status: Object | None) -> ApiError:
         message = f"{denied}: {status['reason']}"
     else:
         message = f"{denied} without explanation"
-    code = max(int(status.get("code") or 0), _BAD_REQUEST)
-    return ApiError(code, str(status.get("reason") or ""), message, details=status.get("details"))
+    code = max(status.get("code") or 0, _BAD_REQUEST)
+    return ApiError(code, status.get("reason") or "", message, details=status.get("details"))
 
 
 def _note_failed_open(attributes: Attributes, hook: Hook, which: str, round_: int) -> None:
@@ -314,11 +315,9 @@ def _place(attributes: Attributes, hook: Hook) -> str:
     return f"webhook.admission.k8s.io/round_{int(attributes.reinvoked)}_index_{hook.number}"
 
 
-def _decoded(patch: str) -> Any:
-    """The operations of a JSON patch. Raises CallError."""
-    if (illegal := first_illegal_byte(patch)) is not None:
-        raise CallError(f"failed to call webhook: illegal base64 data at input byte {illegal}")
-    text = b64decode(patch) or b"[]"
+def _decoded(patch: str | list[int]) -> Any:
+    """The operations of a JSON patch: bytes, which JSON has as base64 or as a list of them. Raises CallError."""
+    text = (bytes(patch) if isinstance(patch, list) else b64decode(patch)) or b"[]"
     problem = syntax_error(text)
     made = None if problem else orjson.loads(text)
     if not problem and made is not None and not isinstance(made, list):

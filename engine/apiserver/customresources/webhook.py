@@ -17,6 +17,7 @@ from engine.api.types import GVK, Object
 from engine.api.wire import EventStream, Metered, WatchEvent
 from engine.apiserver.lookup import Lookup
 from engine.apiserver.webhook_client import WebhookClient, WebhookError
+from engine.apiserver.webhook_reviews import CONVERSION_REVIEW
 from engine.rng import Rng
 
 _TIMEOUT = 30  # seconds on this machine's clock: the webhook is no part of the model
@@ -53,7 +54,7 @@ class WebhookConverter:
         uid = self._uids.uid()
         asked = review(version, uid, objects, target)
         try:
-            answer = await self._client.post(webhook["clientConfig"], asked, timeout=_TIMEOUT)
+            answer = await self._client.post(webhook["clientConfig"], asked, timeout=_TIMEOUT, form=CONVERSION_REVIEW)
             converted = answered(answer, version, uid, len(objects))
             return [accepted(before, after, target) for before, after in zip(objects, converted, strict=True)]
         except WebhookError as error:
