@@ -12,7 +12,6 @@ from textual.binding import Binding, BindingType
 from textual.command import Provider
 from textual.filter import LineFilter
 
-from engine.api.errors import ApiError
 from ktui import export
 from ktui.collector import Collector
 from ktui.feeds import trace as trace_feed
@@ -35,7 +34,9 @@ from ktui.models.routes import (
     ToAliases,
     ToEditor,
     ToForwards,
+    ToHelp,
     ToNamespace,
+    ToObject,
     ToResource,
     ToScreen,
     ToTheme,
@@ -230,7 +231,7 @@ class KtuiApp(Guarded, Listening, Steered, Touring, Forwards):
 
         verbs = {name for command in ROOT.children for name in (command.name, *command.aliases)}
         match route(message.text, screens=SCREENS, verbs=verbs):
-            case ToScreen() | ToNamespace() | ToResource() | ToTree() | ToAliases() as place:
+            case ToScreen() | ToNamespace() | ToResource() | ToObject() | ToTree() | ToAliases() as place:
                 self.go(place)
             case Split(mode):
                 self.split(mode)
@@ -246,8 +247,10 @@ class KtuiApp(Guarded, Listening, Steered, Touring, Forwards):
                 self.export(format, file)
             case ToTheme(name):
                 self.use_theme(name)
-            case ToEditor(arguments):
-                self.open_editor(arguments)
+            case ToEditor(arguments, namespace):
+                self.open_editor(arguments, namespace)
+            case ToHelp():
+                self.action_keys()
             case Revive():
                 self.begin()
             case Leave():
@@ -293,25 +296,6 @@ class KtuiApp(Guarded, Listening, Steered, Touring, Forwards):
 
     def action_export(self) -> None:
         self.export("svg")
-
-    # -- editing
-
-    @work(exclusive=True, group="edit", exit_on_error=False)
-    async def open_editor(self, arguments: tuple[str, ...]) -> None:
-        """`edit deployment/web` or `edit deployment web`, in the namespace that is shown."""
-        from ktui.screens.editor import Editor
-
-        kind, _, name = " ".join(arguments).replace("/", " ").partition(" ")
-        resource = await self.resolve(kind)
-        if resource is None:
-            return
-        namespace = self.command_namespace if resource.namespaced else None
-        try:
-            obj = await self.session.client.get(resource.gvr, name, namespace=namespace)
-        except (ApiError, ConnectionError) as error:
-            self.complain(error, name)
-            return
-        await self.push_screen_wait(Editor(self.session.client, resource.gvr, obj))
 
     # -- themes and help
 

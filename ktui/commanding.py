@@ -7,14 +7,17 @@ import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from textual import work
 from textual.binding import Binding
 
+from engine.api.errors import ApiError
+from engine.api.types import Object
 from ktui.assets import asset_folder
+from ktui.models.link import Link
 from ktui.models.listing import NO_LISTING, Listing
-from ktui.models.routes import ToAliases, ToNamespace, ToResource, ToScreen, ToTree, talks
+from ktui.models.routes import ToAliases, ToNamespace, ToObject, ToResource, ToScreen, ToTree, talks
 from ktui.models.samples import with_samples
 from ktui.models.summary import ClusterSummary
 from ktui.places import Places
@@ -22,6 +25,9 @@ from ktui.screens.output import Output
 from ktui.settings import Settings
 from ktui.stopped_time import PATIENCE_SECONDS
 from ktui.widgets.dialogs import Choice
+
+if TYPE_CHECKING:
+    from engine.kubectl.discovery import Resource
 
 LINES_SAID = 8
 
@@ -32,7 +38,7 @@ class Commanding(Places):
     settings: Settings
     summary: ClusterSummary
 
-    def go(self, to: ToScreen | ToNamespace | ToResource | ToTree | ToAliases) -> None:
+    def go(self, to: ToScreen | ToNamespace | ToResource | ToObject | ToTree | ToAliases) -> None:
         """Where a line after `:` leads that is about what is shown."""
         match to:
             case ToScreen(mode):
@@ -43,6 +49,8 @@ class Commanding(Places):
                 self.go_to_namespace(name)
             case ToResource(word, listing, argv):
                 self.open_resource(word, listing, argv)
+            case ToObject(kind, name, namespace):
+                self.open_object(kind, name, namespace)
             case ToTree(kind, listing):
                 self.open_tree(kind, listing)
             case ToAliases():
@@ -81,6 +89,41 @@ class Commanding(Places):
         chosen = await self.push_screen_wait(Choice("resources", await self.resource_lines(), width=96))
         if chosen:
             self.open_resource(chosen)
+
+    # -- one object by its name
+
+    async def _named(self, kind: str, name: str, namespace: str | None) -> tuple[Resource, Object] | None:
+        """In the namespace that is shown if none is said; None, and said, where there is no such object."""
+        resource = await self.resolve(kind)
+        if resource is None:
+            return None
+        place = (self.command_namespace if namespace is None else namespace) if resource.namespaced else None
+        try:
+            return resource, await self.session.client.get(resource.gvr, name, namespace=place)
+        except (ApiError, ConnectionError) as error:
+            self.complain(error, name)
+            return None
+
+    @work(exclusive=True, group="open", exit_on_error=False)
+    async def open_object(self, kind: str, name: str, namespace: str | None = None) -> None:
+        found = await self._named(kind, name, namespace)
+        if found is not None:
+            resource, obj = found
+            place = obj["metadata"].get("namespace")
+            is_hidden = place and self.namespace not in ("", place)
+            listing = Listing(place) if is_hidden else NO_LISTING
+            await self.show_objects(resource, Link(resource.gvr.group_resource, name, place), listing)
+
+    @work(exclusive=True, group="edit", exit_on_error=False)
+    async def open_editor(self, arguments: tuple[str, ...], namespace: str | None = None) -> None:
+        """`edit deployment/web` or `edit deployment web`."""
+        from ktui.screens.editor import Editor
+
+        kind, _, name = " ".join(arguments).replace("/", " ").partition(" ")
+        found = await self._named(kind, name, namespace)
+        if found is not None:
+            resource, obj = found
+            await self.push_screen_wait(Editor(self.session.client, resource.gvr, obj))
 
     # -- what waits for the cluster's time
 

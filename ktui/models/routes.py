@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,15 @@ class ToResource:
 
 
 @dataclass(frozen=True, slots=True)
+class ToObject:
+    """`pod/web-0`, as `get -o name` prints it; `namespace` is None for the one that is shown."""
+
+    kind: str
+    name: str
+    namespace: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ToTree:
     """`xray KIND`: the tree below the objects of one kind."""
 
@@ -45,9 +55,15 @@ class ToAliases:
 
 @dataclass(frozen=True, slots=True)
 class ToEditor:
-    """`edit KIND NAME`: the screen has an editor of its own."""
+    """`edit KIND NAME`: the screen has an editor of its own. `namespace` is None for the one that is shown."""
 
     arguments: tuple[str, ...]
+    namespace: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToHelp:
+    """The keys of what is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +148,8 @@ Route = (
     | ToTheme
     | Revive
     | ToResource
+    | ToObject
+    | ToHelp
     | ToTree
     | ToAliases
     | ToEditor
@@ -142,20 +160,22 @@ Route = (
 
 ONE_CLUSTER = "a screen shows one cluster: ktui --name NAME shows another"
 NO_SHELL = "no shell reads this line, so {} means nothing: / filters what is printed, c copies it"
+CONTEXTS = ("ctx", "context", "contexts")
+XRAY = ("xray", "xrays", "xr")
+_GVR = re.compile(r"(?:([a-z0-9.-]+)/)?(v\d+(?:(?:alpha|beta)\d+)?)/([a-z]+)")  # `apps/v1/deployments`, as in k9s
 LONE: Mapping[str, Route] = {  # words that stand alone
-    **dict.fromkeys(("q", "q!", "qa", "qa!", "quit", "quit!", "exit"), Leave()),
-    **dict.fromkeys(("pulses", "pulse", "pu"), ToScreen("dashboard")),  # as k9s calls them
+    **dict.fromkeys(("q", "Q", "q!", "qa", "qa!", "quit", "quit!", "exit"), Leave()),
+    **dict.fromkeys(("pulses", "pulse", "pu", "hz"), ToScreen("dashboard")),  # as k9s calls them
+    **dict.fromkeys(("workloads", "workload", "wk"), ToScreen("tree")),
+    **dict.fromkeys(("help", "h", "?"), ToHelp()),
     **dict.fromkeys(("aliases", "alias", "a"), ToAliases()),
-    "xray": ToScreen("tree"),
-    **dict.fromkeys(("forwards", "pf"), ToForwards()),
+    **dict.fromkeys(XRAY, ToScreen("tree")),
+    **dict.fromkeys(("forwards", "portforwards", "portforward", "pf"), ToForwards()),
     **{action: Steer(action) for action in ("pause", "resume", "step")},
     "up": Revive(),
     "only": Unsplit(),
     "tour": Tour(),
-    **dict.fromkeys(
-        ("ctx", "context", "contexts"),
-        Mistyped(ONE_CLUSTER),
-    ),
+    **dict.fromkeys(CONTEXTS, Mistyped(ONE_CLUSTER)),
 }
 PRINTED_BY_GET = ("-o", "--output", "--show-labels", "-L", "--label-columns", "--sort-by")
 OF_A_SHELL = frozenset(("|", ">", ">>", "<", "&&", "||", "&", ";"))
@@ -176,28 +196,62 @@ def route(text: str, *, screens: Collection[str], verbs: Collection[str]) -> Rou
         return LONE[first]
     if len(words) == 1 and first in screens:
         return ToScreen(first)
-    if first in ("ns", "namespace") and len(words) == 2:
-        return ToNamespace("" if words[1] in EVERYWHERE else words[1])
-    if first == "xray":
-        return _xray(words[1:])
-    if first == "split":
-        return _split(words[1:], screens)
-    if first == "speed":
-        return _speed(words[1:])
-    if first == "export":
-        return _export(words[1:])
-    if first == "theme" and len(words) <= 2:
-        return ToTheme(words[1] if len(words) == 2 else "")
-    if first == "edit" and len(words) > 1 and not any(word.startswith("-") for word in words[1:]):
-        return ToEditor(tuple(words[1:]))
+    if (own := _own(first, words[1:], screens)) is not None:
+        return own
     if sign := _of_a_shell(words):
         return Mistyped(NO_SHELL.format(sign))
     listing = Listing.parse(words[1:])
     if first in verbs:
         return Kubectl(tuple(words))
+    if any(word.startswith("@") for word in words[1:]):  # k9s: in another context
+        return Mistyped(ONE_CLUSTER)
     if listing is None:  # `deploy -o yaml` is a `get`; `aply -f x` is for kubectl to complain of
         return Kubectl(("get", *words) if words[1].startswith(PRINTED_BY_GET) else tuple(words))
-    return ToResource(first, listing, tuple(words) if len(words) > 1 else ())
+    return _listed(first, listing, tuple(words) if len(words) > 1 else ())
+
+
+def _own(first: str, rest: list[str], screens: Collection[str]) -> Route | None:
+    """The screen's own words that say more than one thing; None for all others."""
+    if first in CONTEXTS:
+        return Mistyped(ONE_CLUSTER)
+    if first in XRAY:
+        return _xray(rest)
+    match first:
+        case "ns" | "namespace" if len(rest) == 1:
+            return ToNamespace("" if rest[0] in EVERYWHERE else rest[0])
+        case "split":
+            return _split(rest, screens)
+        case "speed":
+            return _speed(rest)
+        case "export":
+            return _export(rest)
+        case "theme" if len(rest) <= 1:
+            return ToTheme(rest[0] if rest else "")
+        case "edit":
+            return _edit(rest)
+        case _:
+            return None
+
+
+def _listed(word: str, listing: Listing, argv: tuple[str, ...]) -> Route:
+    """A resource, by a name or as `apps/v1/deployments`; or `KIND/NAME`, one object of it."""
+    if told := _GVR.fullmatch(word):
+        group, version, resource = told.groups("")
+        return ToResource(f"{resource}.{version}.{group}", listing, argv)
+    kind, slash, name = word.partition("/")
+    if slash and kind and name and not listing.filter:
+        return ToObject(kind, name, listing.namespace)
+    return ToResource(word, listing, argv)
+
+
+def _edit(words: list[str]) -> ToEditor | None:
+    """None where the line says more than what to edit, and where it is: then it is kubectl's."""
+    namespace = None
+    if len(words) > 2 and words[-2] in ("-n", "--namespace"):
+        words, namespace = words[:-2], words[-1]
+    if not words or any(word.startswith("-") for word in words):
+        return None
+    return ToEditor(tuple(words), namespace)
 
 
 def _of_a_shell(words: Sequence[str]) -> str:

@@ -77,6 +77,16 @@ async def test_a_link_to_what_is_filtered_away_takes_the_filter_away(show: Show)
         await driver.until(lambda: driver.find(Grid).key == "default/pear")
 
 
+async def test_a_line_may_name_one_object(show: Show) -> None:
+    async with show() as driver:
+        await driver.command("node/node-2")
+        await driver.sees("▌node-2", "kind: Node")
+        await driver.command("no/node-9")
+        await driver.sees('nodes "node-9" not found')
+        await driver.command("help")
+        await driver.sees("Esc closes")
+
+
 async def test_a_link_to_a_kind_that_there_is_not_is_said(show: Show) -> None:
     async with show() as driver:
         driver.app.go_to(Link("gizmos.example.com", "one"))
