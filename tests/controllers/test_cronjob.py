@@ -149,6 +149,18 @@ async def test_jobs_that_overlap(world: World, policy: str, expected: int) -> No
         assert (first in found) is (policy != "Replace")
 
 
+async def test_a_job_of_its_name_that_is_somebody_elses_is_not_counted_as_its_own(world: World) -> None:
+    async with running(world) as cluster:
+        await create(cluster)
+        minute = int(world.clock.now().timestamp()) // 60 + 1
+        template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "busybox"}]}}
+        job = {"metadata": {"name": f"tick-{minute}"}, "spec": {"template": template, "suspend": True}}
+        await cluster.admin.create(JOBS, job, namespace="default")
+        await world.clock.sleep(70)
+        found = await cluster.admin.get(CRON_JOBS, "tick", namespace="default")
+        assert "active" not in (found.get("status") or {})
+
+
 async def test_a_suspended_one_starts_nothing(world: World) -> None:
     async with running(world) as cluster:
         await create(cluster, suspend=True)

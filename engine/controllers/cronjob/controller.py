@@ -205,6 +205,9 @@ class _Run:
                 self._tell(WARNING, "FailedCreate", f"Error creating job: {error}")
                 raise
             created = await self._client.get(JOBS, job["metadata"]["name"], namespace=namespace)
+            owner = controller_of(created) or {}
+            if owner.get("uid") != self._cron_job["metadata"]["uid"]:
+                return  # somebody else's, of which this status has nothing to tell
         else:
             self._tell(NORMAL, "SuccessfulCreate", f"Created job {created['metadata']['name']}")
         self.active.append(object_reference({**created, "kind": "Job", "apiVersion": "batch/v1"}))
