@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from engine.api.crd.values import json_type
+from engine.api.patch.merge_patch import not_a_map
 from engine.api.types import GVK, Object
 from engine.api.validation import labels
 from engine.api.validation.problems import Problems
@@ -36,7 +37,7 @@ def review(version: str, uid: str, objects: Sequence[Object], target: GVK) -> Ob
     }
 
 
-def answered(answer: Object, version: str, uid: str, wanted: int) -> list[Object]:
+def answered(answer: Object, version: str, uid: str, wanted: int) -> list[Any]:
     """The objects of an answer, as many as were `wanted`. Of v1beta1 neither the kind nor the uid is looked at.
     Raises ConversionError."""
     if version == "v1":
@@ -66,9 +67,12 @@ def _check_kind(answer: Object) -> None:
         )
 
 
-def accepted(before: Object, after: Object, target: GVK) -> Object:
+def accepted(before: Object, after: Any, target: GVK) -> Object:
     """A converted object with the metadata that it had: of that a webhook changes labels and annotations only.
     Raises ConversionError."""
+    if not isinstance(after, dict):
+        why = "Object 'Kind' is missing in 'null'" if after is None else not_a_map(after)
+        raise ConversionError(f"failed: {why}")
     if after.get("apiVersion", "") != target.api_version:
         received = after.get("apiVersion", "")
         raise ConversionError(
