@@ -1,19 +1,81 @@
-"""What is on the simulated disks behind PersistentVolumes: text by path, by the volume's name.
+"""What simulated volumes hold: text by path, with modes and owners; and the disks behind PersistentVolumes, by name.
 
 A disk outlives the Pods that mount it, wherever they run; the provisioner deletes it with its volume. It lives and
-dies with the process, as containers do.
+dies with the process, as containers do. Source of modes and owners: pkg/volume volume_linux.go (SetVolumeOwnership).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+SETGID = 0o2000
+DIRECTORY_MODE, FILE_MODE = 0o755, 0o644
+MEMORY = "Memory"
+# What a Pod's fsGroup is allowed to do, beside what anybody is.
+_WRITE_MASK, _READ_MASK, _EXECUTE_MASK = 0o660, 0o440, 0o110
+
+
+class Volume(dict[str, str]):
+    """Text by path inside the volume. `modes` and `owners` (user and group) are of what is not the usual, the volume's
+    own stand at "". A `medium` of Memory is a tmpfs."""
+
+    __slots__ = ("directories", "group", "medium", "modes", "owners", "read_only")
+
+    def __init__(
+        self,
+        files: Mapping[str, str] | None = None,
+        modes: Mapping[str, int] | None = None,
+        *,
+        read_only: bool = False,
+        medium: str = "",
+    ) -> None:
+        super().__init__(files or {})
+        self.modes: dict[str, int] = {"": 0o777, **(modes or {})}
+        self.owners: dict[str, tuple[int, int]] = {}
+        self.directories: set[str] = set()
+        self.group: int | None = None
+        self.read_only = read_only
+        self.medium = medium
+
+    def give_to(self, group: int | None) -> None:
+        """A Pod's fsGroup gets what is in it, and what will be written."""
+        self.group = group
+        if group is None:
+            return
+        self.modes[""] |= SETGID | _EXECUTE_MASK | _WRITE_MASK
+        for path in self:
+            self.modes[path] = self.modes.get(path, FILE_MODE) | (_READ_MASK if self.read_only else _WRITE_MASK)
+
+    def become(self, other: Volume) -> None:
+        """Hold what the other holds: containers keep the volume that they have mounted."""
+        if self == other and self.modes == other.modes:
+            return
+        self.clear()
+        self.update(other)
+        self.modes = other.modes
+
+    def mode_of(self, path: str, *, directory: bool = False) -> int:
+        if not directory:
+            return self.modes.get(path, FILE_MODE)
+        return self.modes.get(path, DIRECTORY_MODE | (SETGID if self.group is not None else 0))
+
+    def owner_of(self, path: str) -> tuple[int, int]:
+        return self.owners.get(path, (0, self.group or 0))
+
+    def make_directory(self, path: str) -> None:
+        """With those above it."""
+        while path:
+            self.directories.add(path)
+            path = path.rpartition("/")[0]
+
 
 class Disks:
     def __init__(self) -> None:
-        self._files: dict[str, dict[str, str]] = {}
+        self._disks: dict[str, Volume] = {}
 
-    def open(self, volume: str) -> dict[str, str]:
-        """The files of a volume, which is empty at first."""
-        return self._files.setdefault(volume, {})
+    def open(self, volume: str) -> Volume:
+        """A volume's disk, which is empty at first."""
+        return self._disks.setdefault(volume, Volume())
 
     def delete(self, volume: str) -> None:
-        self._files.pop(volume, None)
+        self._disks.pop(volume, None)

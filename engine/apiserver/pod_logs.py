@@ -172,7 +172,7 @@ class _Source:
 
     def _shown(self, line: dict[str, Any]) -> str:
         text = str(line["text"])
-        end = "" if text.endswith("\n") else "\n"
+        end = "" if text.endswith("\n") or line.get("partial") else "\n"
         return f"{line['timestamp']} {text}{end}" if self._options.timestamps else text + end
 
 

@@ -15,6 +15,23 @@ from engine.kubelet import pods
 
 OS_LABEL = "kubernetes.io/os"
 ANY_ADDRESS = "0.0.0.0"
+# Those that concern a Pod alone (pkg/kubelet/sysctl safe_sysctls.go).
+SAFE_SYSCTLS = frozenset(
+    {
+        "kernel.shm_rmid_forced",
+        "net.ipv4.ip_local_port_range",
+        "net.ipv4.ip_local_reserved_ports",
+        "net.ipv4.ip_unprivileged_port_start",
+        "net.ipv4.ping_group_range",
+        "net.ipv4.tcp_fin_timeout",
+        "net.ipv4.tcp_keepalive_intvl",
+        "net.ipv4.tcp_keepalive_probes",
+        "net.ipv4.tcp_keepalive_time",
+        "net.ipv4.tcp_rmem",
+        "net.ipv4.tcp_syncookies",
+        "net.ipv4.tcp_wmem",
+    }
+)
 
 
 class Rejection(NamedTuple):
@@ -31,6 +48,7 @@ class HostPort(NamedTuple):
 def admit(pod: Object, node: Object, others: Sequence[Object]) -> Rejection | None:
     """None to admit. `others` are the Pods that the node has taken and that have not ended."""
     checks = (
+        _sysctls(pod),
         _operating_system(pod, node),
         _resources(pod, node, others),
         _selector(pod, node),
@@ -51,6 +69,19 @@ def _operating_system(pod: Object, node: Object) -> Rejection | None:
         return Rejection("PodOSSelectorNodeLabelDoesNotMatch", message)
     if (pod["spec"].get("os") or {}).get("name", actual) != actual:
         return Rejection("PodOSNotSupported", "Failed to admit pod as the OS field doesn't match node OS")
+    return None
+
+
+# -- sysctls
+
+
+def _sysctls(pod: Object) -> Rejection | None:
+    """(pkg/kubelet/sysctl allowlist.go) No flag of the kubelet allows others; what does not go with the host's network
+    or IPC the API server has refused."""
+    for sysctl in (pod["spec"].get("securityContext") or {}).get("sysctls") or ():
+        name = sysctl["name"].replace("/", ".")
+        if name not in SAFE_SYSCTLS:
+            return Rejection("SysctlForbidden", f'forbidden sysctl: "{name}" not allowlisted')
     return None
 
 

@@ -94,7 +94,7 @@ class Kubelet:
             node_name=node.name,
             node_ip=node_ip,
         )
-        maker = StatusMaker(reasons, self.probes, self.runtime.read_file, self._resizes, node_ip=node_ip)
+        maker = StatusMaker(reasons, self.probes, self.runtime, self._resizes, node_ip=node_ip)
         self.allocation = AllocationManager(self._recorder, world.clock, self._active_pods, references.allocatable)
         self._syncer = Syncer(
             world,

@@ -11,7 +11,7 @@ from engine.api.quantity import Quantity
 from engine.api.types import CONFIGMAPS, GVR, SECRETS, SERVICE_ACCOUNTS, Object
 from engine.client import Client, SharedInformer
 from engine.clock import Clock
-from engine.disks import Disks
+from engine.disks import Disks, Volume
 from engine.kubelet import pods
 from engine.kubelet.kuberuntime.env import decoded
 
@@ -45,7 +45,7 @@ class ObjectReferences:
         for key in [key for key in self._tokens if key[0] == uid]:
             del self._tokens[key]
 
-    async def disk(self, namespace: str, claim: str) -> dict[str, str] | None:
+    async def disk(self, namespace: str, claim: str) -> Volume | None:
         """What is on the volume that a claim is bound to; None if it is bound to none."""
         found = await self._find(CLAIMS, namespace, claim)
         volume = found["spec"].get("volumeName") if found is not None else None

@@ -118,6 +118,7 @@ class KubeletViews:
         return {
             "lines": [
                 {"timestamp": line.timestamp, "stream": line.stream, "text": line.text}
+                | ({"partial": True} if line.partial else {})
                 for line in log.read(int(parameters.get("after") or 0))
             ],
             "written": log.written,

@@ -12,13 +12,12 @@ from collections.abc import Mapping
 
 from engine.api.errors import ApiError
 from engine.api.types import Object
+from engine.disks import FILE_MODE, MEMORY, Volume
 from engine.kubelet import pods
 from engine.kubelet.cri import Mount
 from engine.kubelet.kuberuntime.downward import field_value, resource_value
-from engine.kubelet.kuberuntime.env import References
+from engine.kubelet.kuberuntime.env import References, expand, names_in
 from engine.kubelet.kuberuntime.errors import ConfigError
-
-Files = dict[str, str]
 
 
 class MountError(Exception):
@@ -35,15 +34,15 @@ class Volumes:
     def __init__(self, references: References) -> None:
         self.filled_at = float("-inf")  # when objects were last read, by the clock of whoever sets up
         self._references = references
-        self._files: dict[str, Files] = {}
+        self._volumes: dict[str, Volume] = {}
 
     @property
-    def files(self) -> Mapping[str, Files]:
-        return self._files
+    def files(self) -> Mapping[str, Volume]:
+        return self._volumes
 
     async def set_up(self, pod: Object) -> None:
         """Make what is not there yet. Raises MountError for sources that are neither there nor optional."""
-        await self._make(pod, [volume for volume in _of(pod) if volume["name"] not in self._files], lazily=True)
+        await self._make(pod, [volume for volume in _of(pod) if volume["name"] not in self._volumes], lazily=True)
 
     async def refresh(self, pod: Object) -> None:
         """Read again what other objects say. What has gone meanwhile leaves its volume as it is."""
@@ -61,47 +60,63 @@ class Volumes:
 
     async def _fill(self, pod: Object, volume: Object) -> None:
         """Source by source: a part that cannot be had leaves the others."""
-        files = self._files.setdefault(volume["name"], {})
+        made = Volume(read_only=True, medium=MEMORY)
         for source in volume["projected"]["sources"]:
             try:
-                files.update(await _source(pod, source, self._references))
+                part = await _source(pod, source, volume["projected"], self._references)
             except (ConfigError, ApiError):
                 continue
+            made.update(part)
+            made.modes.update(part.modes)
+        known = self._volumes.setdefault(volume["name"], made)
+        made.update({path: text for path, text in known.items() if path not in made})
+        self._put(pod, volume["name"], made)
 
     async def _make(self, pod: Object, volumes: list[Object], *, lazily: bool) -> None:
         errors = []
         for volume in volumes:
             if lazily and _has_token(volume):
-                self._files.setdefault(volume["name"], {})
+                self._volumes.setdefault(volume["name"], Volume(read_only=True, medium=MEMORY))
                 continue
             try:
-                self._put(volume["name"], await _files(pod, volume, self._references))
+                self._put(pod, volume["name"], await _volume(pod, volume, self._references))
             except ConfigError as error:
                 errors.append(f'MountVolume.SetUp failed for volume "{volume["name"]}" : {error}')
         if errors:
             raise MountError(errors)
 
-    def _put(self, name: str, files: Files) -> None:
-        """Containers hold on to the mapping of a volume: only its contents change."""
-        known = self._files.get(name)
-        if known is None:
-            self._files[name] = files
-        elif known != files:
-            known.clear()
-            known.update(files)
+    def _put(self, pod: Object, name: str, volume: Volume) -> None:
+        """Containers hold on to a volume: only its contents change."""
+        volume.give_to((pod["spec"].get("securityContext") or {}).get("fsGroup"))
+        self._volumes.setdefault(name, volume).become(volume)
 
-    def mounts(self, pod: Object, container: Object) -> tuple[Mount, ...]:
+    def mounts(self, pod: Object, container: Object, env: Mapping[str, str]) -> tuple[Mount, ...]:
+        """Raises ConfigError where a path inside a volume cannot be made of the container's variables."""
         directory = f"/var/lib/kubelet/pods/{pods.uid_of(pod)}/volumes"
         return tuple(
             Mount(
                 mount["mountPath"],
                 f"{directory}/{mount['name']}",
                 bool(mount.get("readOnly")),
-                self._files.get(mount["name"]),
-                mount.get("subPath", ""),
+                self._volumes.get(mount["name"]),
+                _sub_path(mount, env),
             )
             for mount in container.get("volumeMounts") or ()
         )
+
+
+def _sub_path(mount: Object, env: Mapping[str, str]) -> str:
+    """(kubelet_pods.go makeMounts, container/helpers.go ExpandContainerVolumeMounts)"""
+    path = str(mount.get("subPath") or "")
+    if pattern := mount.get("subPathExpr"):
+        if missing := sorted({name for name in names_in(pattern) if not env.get(name)}):
+            raise ConfigError(f"missing value for {', '.join(missing)}")
+        path = expand(pattern, env)
+    if path.startswith("/"):
+        raise ConfigError(f"error SubPath `{path}` must not be an absolute path")
+    if ".." in path.split("/"):
+        raise ConfigError(f"unable to provision SubPath `{path}`: must not contain '..'")
+    return path
 
 
 def _of(pod: Object) -> list[Object]:
@@ -123,7 +138,7 @@ def _has_token(volume: Object) -> bool:
     return any(source.get("serviceAccountToken") for source in sources)
 
 
-async def _files(pod: Object, volume: Object, references: References) -> Files:
+async def _volume(pod: Object, volume: Object, references: References) -> Volume:
     if source := volume.get("configMap"):
         return await _keys(pod, "configmap", source, source.get("name", ""), references)
     if source := volume.get("secret"):
@@ -136,60 +151,78 @@ async def _files(pod: Object, volume: Object, references: References) -> Files:
         return await _disk(pod, source["claimName"], references)
     if volume.get("ephemeral") is not None:
         return await _disk(pod, f"{pods.name_of(pod)}-{volume['name']}", references)
-    return {}
+    return Volume(medium=(volume.get("emptyDir") or {}).get("medium", ""))
 
 
-async def _disk(pod: Object, claim: str, references: References) -> Files:
+async def _disk(pod: Object, claim: str, references: References) -> Volume:
     found = await references.disk(pods.namespace_of(pod), claim)
-    return {} if found is None else found
+    return Volume() if found is None else found
 
 
-async def _projected(pod: Object, projected: Object, references: References) -> Files:
-    files: Files = {}
+async def _projected(pod: Object, projected: Object, references: References) -> Volume:
+    made = Volume(read_only=True, medium=MEMORY)
     errors = []
     for source in projected.get("sources") or ():
         try:
-            files.update(await _source(pod, source, references))
+            part = await _source(pod, source, projected, references)
         except ConfigError as error:
             errors.append(str(error))
+        else:
+            made.update(part)
+            made.modes.update(part.modes)
     if errors:
         raise ConfigError(errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]")
-    return files
+    return made
 
 
-async def _source(pod: Object, source: Object, references: References) -> Files:
+async def _source(pod: Object, source: Object, projected: Object, references: References) -> Volume:
+    """One source of a projected volume, whose defaultMode is that of all of them."""
+    default = {"defaultMode": projected.get("defaultMode", FILE_MODE)}
     if inner := source.get("serviceAccountToken"):
-        return {inner["path"]: await references.token(pod, inner)}
+        # Whoever runs as somebody else, or for a group, has the token for itself alone (projected.go).
+        security = pod["spec"].get("securityContext") or {}
+        mode = 0o600 if security.get("fsGroup") is not None else default["defaultMode"]
+        return Volume({inner["path"]: await references.token(pod, inner)}, {inner["path"]: mode}, read_only=True)
     if inner := source.get("configMap"):
-        return await _keys(pod, "configmap", inner, inner.get("name", ""), references)
+        return await _keys(pod, "configmap", {**default, **inner}, inner.get("name", ""), references)
     if inner := source.get("secret"):
-        return await _keys(pod, "secret", inner, inner.get("name", ""), references)
+        return await _keys(pod, "secret", {**default, **inner}, inner.get("name", ""), references)
     if inner := source.get("downwardAPI"):
-        return _downward(pod, inner, references)
-    return {}
+        return _downward(pod, {**default, **inner}, references)
+    return Volume(read_only=True)
 
 
-async def _keys(pod: Object, kind: str, source: Object, name: str, references: References) -> Files:
+async def _keys(pod: Object, kind: str, source: Object, name: str, references: References) -> Volume:
     data = await references.data(kind, pods.namespace_of(pod), name, binary=True)
     optional = bool(source.get("optional"))
     if data is None:
         if optional:
-            return {}
+            return Volume(read_only=True)
         raise ConfigError(f'{kind} "{name}" not found')
-    if not source.get("items"):
-        return data
-    missing = [item["key"] for item in source["items"] if item["key"] not in data]
+    items = source.get("items") or [{"key": key, "path": key} for key in data]
+    missing = [item["key"] for item in items if item["key"] not in data]
     if missing and not optional:
         what = "configmap references non-existent config" if kind == "configmap" else "references non-existent secret"
         raise ConfigError(f"{what} key: {missing[0]}")
-    return {item["path"]: data[item["key"]] for item in source["items"] if item["key"] in data}
+    medium = MEMORY if kind == "secret" else ""
+    present = [item for item in items if item["key"] in data]
+    return Volume(
+        {item["path"]: data[item["key"]] for item in present}, _modes(source, present), read_only=True, medium=medium
+    )
 
 
-def _downward(pod: Object, source: Object, references: References) -> Files:
-    files: Files = {}
-    for item in source.get("items") or ():
+def _downward(pod: Object, source: Object, references: References) -> Volume:
+    items = source.get("items") or []
+    files: dict[str, str] = {}
+    for item in items:
         if field := item.get("fieldRef"):
             files[item["path"]] = field_value(pod, field["fieldPath"])
         elif resource := item.get("resourceFieldRef"):
             files[item["path"]] = resource_value(pod, resource, references.allocatable())
-    return files
+    return Volume(files, _modes(source, items), read_only=True, medium=MEMORY)
+
+
+def _modes(source: Object, items: list[Object]) -> dict[str, int]:
+    default = source.get("defaultMode", FILE_MODE)
+    modes = {item["path"]: item["mode"] if item.get("mode") is not None else default for item in items}
+    return {path: mode for path, mode in modes.items() if mode != FILE_MODE}

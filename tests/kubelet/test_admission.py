@@ -41,6 +41,12 @@ def terms(operator: str, *values: str) -> dict[str, Any]:
             id="cpu of the Pod as a whole",
         ),
         pytest.param(
+            {**asking(), "securityContext": {"sysctls": [{"name": "kernel.msgmax", "value": "10000"}]}},
+            "SysctlForbidden",
+            'forbidden sysctl: "kernel.msgmax" not allowlisted',
+            id="a sysctl that concerns others",
+        ),
+        pytest.param(
             asking(memory="2Gi"),
             "OutOfmemory",
             "Node didn't have enough resource: memory, requested: 2147483648, used: 10485760, capacity: 1073741824",

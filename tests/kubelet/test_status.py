@@ -8,6 +8,7 @@ import pytest
 
 from engine.api.types import Object
 from engine.kubelet.cri import PodSandboxState
+from engine.kubelet.cri.services import ContainerLog
 from engine.kubelet.kuberuntime.pod_status import PodRuntimeStatus
 from engine.kubelet.status.conditions import conditions
 from engine.kubelet.status.container_statuses import container_statuses
@@ -114,11 +115,19 @@ def test_phases(of: Object, statuses: list[Object], terminal: bool, phase: str) 
     assert pod_phase(of, statuses, terminal=terminal) == phase
 
 
+class Nothing:
+    """A runtime that has nothing left of its containers."""
+
+    def read_file(self, container_id: str, path: str) -> str | None:
+        return None
+
+    def log(self, container_id: str) -> ContainerLog | None:
+        return None
+
+
 def shown(of: Object, held: PodRuntimeStatus, previous: list[Object], *, init: bool = False) -> Object:
     containers = of["spec"]["initContainers" if init else "containers"]
-    [made] = container_statuses(
-        of, held, containers, previous, init=init, reasons=ReasonCache(), read_file=lambda container, path: None
-    )
+    [made] = container_statuses(of, held, containers, previous, init=init, reasons=ReasonCache(), leavings=Nothing())
     return made
 
 

@@ -3,6 +3,7 @@
 from engine.kubelet.cri.errors import CriError
 from engine.kubelet.cri.services import ImageService, Runtime, RuntimeService
 from engine.kubelet.cri.types import (
+    TERMINATION_LOG,
     Container,
     ContainerConfig,
     ContainerEvent,
@@ -10,6 +11,7 @@ from engine.kubelet.cri.types import (
     ContainerState,
     ContainerStatus,
     ExecResult,
+    Identity,
     Image,
     Mount,
     PodSandboxConfig,
@@ -21,6 +23,7 @@ from engine.kubelet.cri.types import (
 )
 
 __all__ = [
+    "TERMINATION_LOG",
     "Container",
     "ContainerConfig",
     "ContainerEvent",
@@ -29,6 +32,7 @@ __all__ = [
     "ContainerStatus",
     "CriError",
     "ExecResult",
+    "Identity",
     "Image",
     "ImageService",
     "Mount",

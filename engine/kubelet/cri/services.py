@@ -24,6 +24,7 @@ class LogLine(NamedTuple):
     timestamp: str  # RFC 3339 with nanoseconds
     stream: str
     text: str
+    partial: bool = False  # without a newline at its end
 
 
 class ContainerLog(Protocol):

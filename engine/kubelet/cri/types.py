@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
 from engine.api.types import Object
+from engine.disks import Volume
 from engine.trace import SpanContext
+
+TERMINATION_LOG = "/dev/termination-log"
 
 
 class PodSandboxState(StrEnum):
@@ -54,6 +57,7 @@ class PodSandboxConfig:
     attempt: int = 0
     hostname: str = ""
     host_network: bool = False
+    sysctls: Mapping[str, str] = field(default_factory=dict)
     log_directory: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
@@ -72,11 +76,26 @@ class PodSandboxStatus:
         return self.config.uid
 
 
+class Identity(NamedTuple):
+    """Whom processes run as: user, primary group, and the groups beside it."""
+
+    uid: int = 0
+    gid: int = 0
+    groups: tuple[int, ...] = ()
+
+    @property
+    def all_groups(self) -> tuple[int, ...]:
+        return tuple(dict.fromkeys((self.gid, *self.groups)))
+
+
+ROOT = Identity()
+
+
 class Mount(NamedTuple):
     container_path: str
     host_path: str
     readonly: bool = False
-    volume: MutableMapping[str, str] | None = None  # what a simulated volume holds, by path inside it
+    volume: Volume | None = None
     sub_path: str = ""
 
 
@@ -99,7 +118,12 @@ class ContainerConfig:
     stdin: bool = False
     stdin_once: bool = False
     tty: bool = False
-    user: int | None = None
+    user: int | None = None  # None: the image's
+    group: int = 0
+    groups: tuple[int, ...] = ()
+    readonly_rootfs: bool = False
+    privileged: bool = False
+    termination_message_path: str = TERMINATION_LOG
     resources: Object = field(default_factory=dict)
     ports: tuple[int, ...] = ()
 
@@ -121,6 +145,7 @@ class ContainerStatus:
     reason: str = ""
     message: str = ""
     signal: int = 0
+    identity: Identity = ROOT
 
     @property
     def name(self) -> str:

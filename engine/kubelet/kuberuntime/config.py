@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.api.types import Object
+from engine.disks import Volume
 from engine.kubelet import pods
-from engine.kubelet.cri import ContainerConfig, Mount, PodSandboxConfig
+from engine.kubelet.cri import TERMINATION_LOG, ContainerConfig, Mount, PodSandboxConfig
 from engine.kubelet.kuberuntime.env import expand
 from engine.kubelet.kuberuntime.network_files import CLUSTER_DOMAIN, hosts_file, resolv_conf
 
@@ -26,6 +27,7 @@ def sandbox_config(pod: Object, attempt: int, *, node_name: str) -> PodSandboxCo
         attempt=attempt,
         hostname=node_name if host else sandbox_hostname(pod),
         host_network=host,
+        sysctls={each["name"]: each["value"] for each in _security(pod).get("sysctls") or ()},
         log_directory=log_directory(pod),
         labels={**(pod["metadata"].get("labels") or {}), **_pod_labels(pod)},
         annotations=pod["metadata"].get("annotations") or {},
@@ -52,7 +54,7 @@ def network_mounts(pod: Object, container: Object, hostname: str, ips: Sequence[
     texts = {"/etc/hosts": hosts_file(pod, hostname, ips), "/etc/resolv.conf": resolv_conf(pod)}
     taken = {mount["mountPath"] for mount in container.get("volumeMounts") or ()}
     return tuple(
-        Mount(path, f"/var/lib/kubelet/pods/{pods.uid_of(pod)}{path}", False, {"file": text}, "file")
+        Mount(path, f"/var/lib/kubelet/pods/{pods.uid_of(pod)}{path}", False, Volume({"file": text}), "file")
         for path, text in texts.items()
         if path not in taken
     )
@@ -80,7 +82,7 @@ def container_config(
     env: dict[str, str],
     mounts: tuple[Mount, ...],
 ) -> ContainerConfig:
-    name = container["name"]
+    name, own = container["name"], container.get("securityContext") or {}
     return ContainerConfig(
         name=name,
         attempt=attempt,
@@ -96,14 +98,32 @@ def container_config(
         stdin=bool(container.get("stdin")),
         stdin_once=bool(container.get("stdinOnce")),
         tty=bool(container.get("tty")),
-        user=_user(pod, container),
+        user=_of_context(pod, container, "runAsUser"),
+        group=_of_context(pod, container, "runAsGroup") or 0,
+        groups=_groups(pod),
+        readonly_rootfs=bool(own.get("readOnlyRootFilesystem")),
+        privileged=bool(own.get("privileged")),
+        termination_message_path=container.get("terminationMessagePath") or TERMINATION_LOG,
         resources=container.get("resources") or {},
         ports=tuple(port["containerPort"] for port in container.get("ports") or ()),
     )
 
 
-def _user(pod: Object, container: Object) -> int | None:
-    for context in (container.get("securityContext"), pod["spec"].get("securityContext")):
-        if context and context.get("runAsUser") is not None:
-            return int(context["runAsUser"])
+def _of_context(pod: Object, container: Object, field: str) -> int | None:
+    """What the container says of its user or group, or the Pod for all of them."""
+    for context in (container.get("securityContext"), _security(pod)):
+        if context and context.get(field) is not None:
+            return int(context[field])
     return None
+
+
+def _groups(pod: Object) -> tuple[int, ...]:
+    """The groups beside the primary one (convertToRuntimeSecurityContext)."""
+    security = _security(pod)
+    own = (security["fsGroup"],) if security.get("fsGroup") is not None else ()
+    return (*own, *(security.get("supplementalGroups") or ()))
+
+
+def _security(pod: Object) -> Object:
+    context: Object = pod["spec"].get("securityContext") or {}
+    return context

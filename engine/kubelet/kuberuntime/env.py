@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from engine.api.types import Object
+from engine.disks import Volume
 from engine.kubelet import pods
 from engine.kubelet.kuberuntime.downward import field_value, resource_value
 from engine.kubelet.kuberuntime.env_file import env_file_value
@@ -24,7 +25,7 @@ class References(Protocol):
         """The data of a `configmap` or `secret`, decoded, on demand with its binaryData; None if there is none."""
         ...
 
-    async def disk(self, namespace: str, claim: str) -> dict[str, str] | None:
+    async def disk(self, namespace: str, claim: str) -> Volume | None:
         """What is on the volume that a claim is bound to; None if it is bound to none."""
         ...
 
@@ -48,6 +49,11 @@ class References(Protocol):
 class PodAddresses(NamedTuple):
     pod_ips: tuple[str, ...]
     host_ip: str
+
+
+def names_in(text: str) -> list[str]:
+    """The names that `expand` would look up."""
+    return [match[2] for match in _REFERENCE.finditer(text) if match[1] != "$"]
 
 
 def expand(text: str, *environments: Mapping[str, str]) -> str:

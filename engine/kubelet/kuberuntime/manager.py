@@ -180,11 +180,11 @@ class RuntimeManager:
         try:
             addresses = PodAddresses(pod_ips, self._node_ip)
             env = await environment(pod, container, self._references, addresses, volumes.files)
+            mounts = volumes.mounts(pod, container, env) + self._network_mounts(pod, container, pod_ips)
             check_user(pod, container, image)
         except ConfigError as error:
             say(WARNING, events.FAILED, f"Error: {error}")
             raise StartError(errors.CREATE_CONTAINER_CONFIG_ERROR, str(error)) from None
-        mounts = volumes.mounts(pod, container) + self._network_mounts(pod, container, pod_ips)
         container_id = await self._create(pod, container, status, mounts, sandbox_id, image, env)
         say(NORMAL, events.CREATED, "Container created")
         try:

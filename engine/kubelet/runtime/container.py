@@ -13,7 +13,8 @@ from functools import partial
 
 from engine.api.quantity import Quantity
 from engine.clock import Clock, Timer
-from engine.kubelet.cri import ContainerConfig, ContainerState, ContainerStatus, CriError, PodSandboxStatus
+from engine.kubelet import kernel
+from engine.kubelet.cri import ContainerConfig, ContainerState, ContainerStatus, CriError, Mount, PodSandboxStatus
 from engine.kubelet.runtime import entrypoints
 from engine.kubelet.runtime.catalog import ImageProfile
 from engine.kubelet.runtime.files import Files
@@ -293,7 +294,7 @@ def _not_started(program: str) -> str:
 
 
 def new_machine(
-    config: ContainerConfig,
+    status: ContainerStatus,
     profile: ImageProfile,
     image: Reference,
     *,
@@ -302,15 +303,26 @@ def new_machine(
     network: Network,
 ) -> Machine:
     """The machine that a container's processes see."""
-    hostname = sandbox.config.hostname
+    config, hostname = status.config, sandbox.config.hostname
     env = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOSTNAME": hostname}
     env.update(config.envs)
     env.setdefault("HOME", "/root" if not (config.user or profile.uid) else "/")
     tree = tree_of(image.familiar, profile.busybox)
-    files = Files(tree.files, clock.now)
-    machine = Machine(
+    files = Files(
+        tree.files,
+        clock.now,
+        directories=tree.directories,
+        identity=status.identity,
+        read_only=config.readonly_rootfs,
+        privileged=config.privileged,
+        termination_log=config.termination_message_path,
+    )
+    for name, value in sandbox.config.sysctls.items():
+        files.provide(kernel.sysctl_path(name), f"{value}\n")
+    for mount in config.mounts:
+        _mount(files, mount)
+    return Machine(
         files=files,
-        directories=set(tree.directories),
         hostname=hostname,
         address=sandbox.ips[0],
         image=image.full,
@@ -320,13 +332,18 @@ def new_machine(
         network=network,
         programs=profile.programs,
         busybox=profile.busybox,
-        user=str(config.user if config.user is not None else profile.uid),
         stdin_open=config.stdin or config.tty,
     )
-    for mount in config.mounts:
-        path = mount.container_path.rstrip("/")
-        whole_directory = mount.volume is None or mount.sub_path not in mount.volume
-        machine.directories.add(path if whole_directory else path.rpartition("/")[0])
-        if mount.volume is not None:
-            files.mount(path, mount.volume, mount.sub_path)
-    return machine
+
+
+def _mount(files: Files, mount: Mount) -> None:
+    path, volume = mount.container_path.rstrip("/"), mount.volume
+    if volume is None:
+        files.directories.show(path)
+        return
+    if mount.sub_path in volume:  # one file
+        files.directories.show(path.rpartition("/")[0])
+    else:
+        files.directories.show(path)
+        volume.make_directory(mount.sub_path)
+    files.mount(path, volume, mount.sub_path, read_only=mount.readonly)

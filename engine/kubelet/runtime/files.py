@@ -1,22 +1,34 @@
-"""The files of a simulated container: its own, and those of the volumes that are mounted into it.
+"""The files and directories of a simulated container: its own, and those of the volumes that are mounted into it.
 
-A volume is one mapping that all containers of the Pod share, so that what one writes into an emptyDir another reads.
+A volume is one object that all containers of the Pod share, so that what one writes into an emptyDir another reads.
+Who may write where is as the kernel has it: nobody where the file system is read-only and, but for root, by modes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+import errno
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, MutableSet
 from datetime import datetime
 from types import MappingProxyType
 from typing import NamedTuple
 
+from engine.disks import DIRECTORY_MODE, Volume
+from engine.kubelet.cri import Identity
+
 _NOTHING: Mapping[str, str] = MappingProxyType({})
+_ROOT = Identity()
+# Modes of directories of images that are not the usual.
+_MODES = {"/tmp": 0o1777, "/var/tmp": 0o1777, "/dev/shm": 0o1777, "/root": 0o700}
+# What is mounted over the root of any container.
+_DEVICES, _KERNEL = ("/dev", "/proc", "/sys"), ("/proc/sys", "/sys")
 
 
 class _Mounted(NamedTuple):
     path: str  # where it is in the container, without a slash at the end
-    volume: MutableMapping[str, str]  # by path inside the volume
+    volume: Volume
     sub_path: str
+    read_only: bool
 
     def key(self, path: str) -> str | None:
         """The volume's key of a path in the container; None if the path is not below the mount."""
@@ -25,25 +37,87 @@ class _Mounted(NamedTuple):
         inside = path[len(self.path) + 1 :]
         return "/".join(filter(None, (self.sub_path, inside)))
 
-    def paths(self) -> Iterator[str]:
-        for key in self.volume:
+    def shown(self, keys: Iterable[str]) -> Iterator[str]:
+        """Where keys of the volume are in the container."""
+        for key in keys:
             if not self.sub_path or key == self.sub_path or key.startswith(f"{self.sub_path}/"):
                 inside = key[len(self.sub_path) :].lstrip("/")
                 yield f"{self.path}/{inside}" if inside else self.path
 
 
+class Directories(MutableSet[str]):
+    """Absolute paths. Those above a file are there because it is, and need not be among them."""
+
+    def __init__(self, files: Files, paths: Iterable[str]) -> None:
+        self._files = files
+        self._own = set(paths)
+
+    def __contains__(self, path: object) -> bool:
+        if path in self._own:
+            return True
+        mounted = self._files.mounted(str(path))
+        return mounted is not None and mounted.key(str(path)) in mounted.volume.directories
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._own
+        for mounted in self._files.mounts:
+            yield from mounted.shown(mounted.volume.directories)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def add(self, path: str) -> None:
+        """Raises OSError where it may not be made."""
+        if path in self or not path:
+            return
+        self._files.check_writable(path)
+        mounted = self._files.mounted(path)
+        if mounted is not None and (key := mounted.key(path)):
+            mounted.volume.directories.add(key)
+        else:
+            self._own.add(path)
+        self._files.own(path)
+
+    def show(self, path: str) -> None:
+        """Have it without asking who may make it: a mount point."""
+        self._own.add(path)
+
+    def discard(self, path: str) -> None:
+        mounted = self._files.mounted(path)
+        if mounted is not None:
+            mounted.volume.directories.discard(mounted.key(path) or "")
+        self._own.discard(path)
+
+
 class Files(MutableMapping[str, str]):
     """Text by absolute path. `lower` is what the image has, which all its containers share; `now` gives the time of a
-    write."""
+    write. Writing raises OSError where the container's processes may not."""
 
-    def __init__(self, lower: Mapping[str, str] = _NOTHING, now: Callable[[], datetime] | None = None) -> None:
+    def __init__(
+        self,
+        lower: Mapping[str, str] = _NOTHING,
+        now: Callable[[], datetime] | None = None,
+        *,
+        directories: Iterable[str] = (),
+        identity: Identity = _ROOT,
+        read_only: bool = False,
+        privileged: bool = False,
+        termination_log: str = "",
+    ) -> None:
+        self.mounts: list[_Mounted] = []
+        self.directories = Directories(self, directories)
+        self.identity = identity
+        self.read_only = read_only  # but for what is mounted over it
+        self.privileged = privileged
+        self._termination_log = termination_log  # a mount that anybody may write
         self._own: dict[str, str] = {}
         self._lower = lower
+        self._of_image = frozenset(directories)
         self._hidden: set[str] = set()  # files of the image that the container has deleted
-        self._mounts: list[_Mounted] = []
         self._now = now
         self._written: dict[str, datetime] = {}
-        self.modes: dict[str, int] = {}  # of what chmod has been at
+        self._modes: dict[str, int] = {}
+        self._owners: dict[str, tuple[int, int]] = {}
         self.created = now() if now is not None else None
 
     def modified(self, path: str) -> datetime | None:
@@ -54,20 +128,112 @@ class Files(MutableMapping[str, str]):
         """What the container has written itself, volumes apart: bytes and files."""
         return sum(len(text.encode(errors="surrogateescape")) for text in self._own.values()), len(self._own)
 
-    def mount_points(self) -> list[str]:
-        return sorted(mounted.path for mounted in self._mounts)
+    # -- mounts
 
-    def mount(self, path: str, volume: MutableMapping[str, str], sub_path: str = "") -> None:
+    def mount(self, path: str, volume: Volume, sub_path: str = "", *, read_only: bool = False) -> None:
         """Show a volume, or a part of it, at a path. The longest path wins."""
-        self._mounts.append(_Mounted(path.rstrip("/"), volume, sub_path.strip("/")))
-        self._mounts.sort(key=lambda mounted: -len(mounted.path))
+        self.mounts.append(_Mounted(path.rstrip("/"), volume, sub_path.strip("/"), read_only or volume.read_only))
+        self.mounts.sort(key=lambda mounted: -len(mounted.path))
+
+    def mounted(self, path: str) -> _Mounted | None:
+        return next((mounted for mounted in self.mounts if mounted.key(path) is not None), None)
 
     def _place(self, path: str) -> tuple[MutableMapping[str, str], str]:
-        for mounted in self._mounts:
+        for mounted in self.mounts:
             key = mounted.key(path)
             if key is not None:
                 return mounted.volume, key
         return self._own, path
+
+    # -- modes and owners
+
+    def mode_of(self, path: str, *, directory: bool = False) -> int | None:
+        """None for a file whose mode nobody has said."""
+        mounted = self.mounted(path)
+        if mounted is not None:
+            return mounted.volume.mode_of(mounted.key(path) or "", directory=directory)
+        return self._modes.get(path, _MODES.get(path, DIRECTORY_MODE if directory else None))
+
+    def set_mode(self, path: str, mode: int) -> None:
+        """Raises OSError for those who may not."""
+        self._check_owner(path)
+        mounted = self.mounted(path)
+        if mounted is None:
+            self._modes[path] = mode
+        else:
+            mounted.volume.modes[mounted.key(path) or ""] = mode
+
+    def owner_of(self, path: str) -> tuple[int, int]:
+        """User and group."""
+        mounted = self.mounted(path)
+        if mounted is not None:
+            return mounted.volume.owner_of(mounted.key(path) or "")
+        return self._owners.get(path, (0, 0))
+
+    def set_owner(self, path: str, uid: int | None, gid: int | None) -> None:
+        """Raises OSError for those who may not."""
+        self._check_owner(path, root_only=uid is not None)
+        was = self.owner_of(path)
+        owners, key = self._owners_at(path)
+        owners[key] = (was[0] if uid is None else uid, was[1] if gid is None else gid)
+
+    def own(self, path: str) -> None:
+        """What is new at a path belongs to who made it; in a volume with a group, to that."""
+        mounted = self.mounted(path)
+        group = mounted.volume.group if mounted is not None else None
+        who = (self.identity.uid, self.identity.gid if group is None else group)
+        if who != (0, group or 0):
+            owners, key = self._owners_at(path)
+            owners[key] = who
+
+    def _owners_at(self, path: str) -> tuple[dict[str, tuple[int, int]], str]:
+        mounted = self.mounted(path)
+        return (self._owners, path) if mounted is None else (mounted.volume.owners, mounted.key(path) or "")
+
+    def _check_owner(self, path: str, *, root_only: bool = False) -> None:
+        self._check_read_only(path)
+        uid = self.identity.uid
+        if uid and (root_only or self.owner_of(path)[0] != uid):
+            raise OSError(errno.EPERM, os.strerror(errno.EPERM), path)
+
+    # -- who may
+
+    def check_writable(self, path: str) -> None:
+        """Raises OSError if the processes may not write a file, or make what is not there yet."""
+        if path == self._termination_log:
+            return
+        self._check_read_only(path)
+        if not self.identity.uid:
+            return
+        if path in self:
+            allowed = self._allows(path, 2, self.mode_of(path) or 0o644)
+        else:
+            above = path.rstrip("/").rpartition("/")[0] or "/"
+            known = above in self._of_image or self.mounted(above) is not None or above in self._owners
+            allowed = not known or self._allows(above, 2, self.mode_of(above, directory=True) or DIRECTORY_MODE)
+        if not allowed:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+
+    def is_readable(self, path: str) -> bool:
+        return not self.identity.uid or self._allows(path, 4, self.mode_of(path) or 0o644)
+
+    def _allows(self, path: str, bit: int, mode: int) -> bool:
+        uid, gid = self.owner_of(path)
+        shift = 6 if uid == self.identity.uid else 3 if gid in self.identity.all_groups else 0
+        return bool(mode >> shift & bit)
+
+    def _check_read_only(self, path: str) -> None:
+        mounted = self.mounted(path)
+        if mounted is not None:
+            refused = mounted.read_only
+        elif path.startswith(_KERNEL):
+            refused = not self.privileged
+        else:
+            refused = self.read_only and not path.startswith(_DEVICES)
+        if refused:
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), path)
+
+    # -- a mapping
 
     def __getitem__(self, path: str) -> str:
         files, key = self._place(path)
@@ -76,12 +242,21 @@ class Files(MutableMapping[str, str]):
         return files[key]
 
     def __setitem__(self, path: str, text: str) -> None:
+        self.check_writable(path)
         files, key = self._place(path)
+        new = path not in self
         files[key] = text
+        if new:
+            self.own(path)
         if self._now is not None:
             self._written[path] = self._now()
 
+    def provide(self, path: str, text: str) -> None:
+        """Put there what the node and not a process of the container writes."""
+        self._own[path] = text
+
     def __delitem__(self, path: str) -> None:
+        self._check_read_only(path)
         files, key = self._place(path)
         of_image = files is self._own and key in self._lower and key not in self._hidden
         if key in files or not of_image:
@@ -89,15 +264,17 @@ class Files(MutableMapping[str, str]):
         if of_image:
             self._hidden.add(key)
         self._written.pop(path, None)
-        self.modes.pop(path, None)
+        if files is self._own:
+            self._modes.pop(path, None)
+            self._owners.pop(path, None)
 
     def __iter__(self) -> Iterator[str]:
         yield from self._own
         for path in self._lower:
             if path not in self._own and path not in self._hidden and self._place(path)[0] is self._own:
                 yield path
-        for mounted in self._mounts:
-            yield from mounted.paths()
+        for mounted in self.mounts:
+            yield from mounted.shown(mounted.volume)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
+from engine.kubelet.kernel import SYSCTLS, sysctl_path
 from engine.kubelet.runtime import pages
 
 _COMMON = "bin dev etc home lib lib64 proc root sys tmp usr usr/bin var var/log"
@@ -159,6 +160,7 @@ def tree_of(image: str, busybox: bool) -> ImageTree:
         files["/etc/alpine-release"] = "3.22.1\n"
     elif family == "debian":
         files["/etc/debian_version"] = "13.1\n"
+    files.update((sysctl_path(name), f"{value}\n") for name, value in SYSCTLS.items())
     for path in files:
         while path := path.rpartition("/")[0]:
             directories.add(path)

@@ -43,14 +43,14 @@ class LogFile:
         for line in whole:
             self._append(stream, line)
         if len(rest) >= FLUSH_AT:
-            self._append(stream, rest)
+            self._append(stream, rest, partial=True)
         elif rest:
             self._partial[stream] = rest
 
     def close(self) -> None:
         """The process has ended: what it left unfinished becomes a line."""
         for stream, rest in self._partial.items():
-            self._append(stream, rest)
+            self._append(stream, rest, partial=True)
         self._partial.clear()
         self.closed = True
         for follower in list(self._followers):
@@ -69,11 +69,11 @@ class LogFile:
         begin = max(0, after - self.dropped)
         return list(islice(self.lines, begin, None)) if begin else list(self.lines)
 
-    def _append(self, stream: str, text: str) -> None:
+    def _append(self, stream: str, text: str, *, partial: bool = False) -> None:
         lines = self._lines if self._opening is None else self.lines
         if len(lines) == MAX_LINES:
             self.dropped += 1
-        line = LogLine(_stamp(self._now()), stream, text)
+        line = LogLine(_stamp(self._now()), stream, text, partial)
         lines.append(line)
         for follower in list(self._followers):
             follower(line)

@@ -18,6 +18,7 @@ from engine.kubelet.cri import (
     ContainerStatus,
     CriError,
     ExecResult,
+    Identity,
     Image,
     PodSandboxConfig,
     PodSandboxState,
@@ -206,9 +207,10 @@ class SimulatedRuntime:
             image=reference.full,
             image_ref=image.repo_digests[0],
             image_id=image.id,
+            identity=Identity(profile.uid if config.user is None else config.user, config.group, config.groups),
         )
         machine = new_machine(
-            config,
+            status,
             profile,
             reference,
             sandbox=sandbox,

@@ -51,5 +51,5 @@ def _files(kubelet: Kubelet) -> Mapping[str, ContainerLog]:
 
 def _text(log: ContainerLog) -> bytes:
     """CRI's log format."""
-    lines = "".join(f"{line.timestamp} {line.stream} F {line.text}\n" for line in log.read())
-    return lines.encode(errors="surrogateescape")
+    lines = (f"{line.timestamp} {line.stream} {'P' if line.partial else 'F'} {line.text}\n" for line in log.read())
+    return "".join(lines).encode(errors="surrogateescape")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from engine.api.types import Object
 from engine.kubelet import pods
 from engine.kubelet.cri import ContainerState, ContainerStatus
 from engine.kubelet.kuberuntime.pod_status import PodRuntimeStatus, should_restart
 from engine.kubelet.status.reasons import ReasonCache
+from engine.kubelet.status.termination import Leavings, termination_message
 
 RUNTIME = "containerd"
 NEVER_STARTED = "1970-01-01T00:00:00Z"
@@ -19,9 +20,6 @@ INITIALIZED_MESSAGE = (
     "treat it as exited normally"
 )
 
-ReadFile = Callable[[str, str], str | None]
-MAX_MESSAGE = 4096
-
 
 def container_statuses(
     pod: Object,
@@ -31,7 +29,7 @@ def container_statuses(
     *,
     init: bool = False,
     reasons: ReasonCache,
-    read_file: ReadFile,
+    leavings: Leavings,
 ) -> list[Object]:
     """The statuses of one list of containers. `ready` and `started` are the prober's to set."""
     waiting = "PodInitializing" if init or pods.init_containers_of(pod) else "ContainerCreating"
@@ -45,7 +43,7 @@ def container_statuses(
             waiting,
             init=init,
             reasons=reasons,
-            read_file=read_file,
+            leavings=leavings,
         )
         for container in containers
     ]
@@ -61,11 +59,11 @@ def _status(
     *,
     init: bool,
     reasons: ReasonCache,
-    read_file: ReadFile,
+    leavings: Leavings,
 ) -> Object:
     found = status.of_name(container["name"])
     if found:
-        made = _of_runtime(container, found, before, read_file)
+        made = _of_runtime(container, found, before, leavings)
     else:
         made = _without_runtime(container, before, waiting)
         if pods.restart_policy(pod) == "Never":
@@ -97,9 +95,9 @@ def _will_restart(pod: Object, container: Object, status: PodRuntimeStatus) -> b
     return should_restart(pod, container, status)
 
 
-def _of_runtime(container: Object, found: list[ContainerStatus], before: Object | None, read_file: ReadFile) -> Object:
+def _of_runtime(container: Object, found: list[ContainerStatus], before: Object | None, leavings: Leavings) -> Object:
     newest = found[0]
-    last = _terminated(found[1], container, read_file) if len(found) > 1 else _last_of_before(newest, before)
+    last = _terminated(found[1], container, leavings) if len(found) > 1 else _last_of_before(newest, before)
     made: Object = {
         "containerID": f"{RUNTIME}://{newest.id}",
         "image": newest.image,
@@ -109,7 +107,7 @@ def _of_runtime(container: Object, found: list[ContainerStatus], before: Object 
         "ready": False,
         "restartCount": newest.attempt,
         "started": False,
-        "state": _state(newest, container, read_file),
+        "state": _state(newest, container, leavings),
     }
     _resources(made, container, newest)
     made["user"] = {"linux": _user(newest)}
@@ -119,8 +117,8 @@ def _of_runtime(container: Object, found: list[ContainerStatus], before: Object 
 
 
 def _user(status: ContainerStatus) -> Object:
-    uid = status.config.user or 0
-    return {"gid": 0, "supplementalGroups": [0], "uid": uid}
+    who = status.identity
+    return {"gid": who.gid, "supplementalGroups": list(who.all_groups), "uid": who.uid}
 
 
 def _resources(made: Object, container: Object, status: ContainerStatus) -> None:
@@ -143,15 +141,15 @@ def _volume_mounts(container: Object) -> list[Object]:
     return mounts
 
 
-def _state(status: ContainerStatus, container: Object, read_file: ReadFile) -> Object:
+def _state(status: ContainerStatus, container: Object, leavings: Leavings) -> Object:
     if status.state == ContainerState.RUNNING and status.started_at is not None:
         return {"running": {"startedAt": pods.format_time(status.started_at)}}
     if status.state == ContainerState.EXITED:
-        return _terminated(status, container, read_file)
+        return _terminated(status, container, leavings)
     return {"waiting": {}}
 
 
-def _terminated(status: ContainerStatus, container: Object, read_file: ReadFile) -> Object:
+def _terminated(status: ContainerStatus, container: Object, leavings: Leavings) -> Object:
     made: Object = {
         "containerID": f"{RUNTIME}://{status.id}",
         "exitCode": status.exit_code,
@@ -159,10 +157,8 @@ def _terminated(status: ContainerStatus, container: Object, read_file: ReadFile)
         "reason": status.reason,
         "startedAt": pods.format_time(status.started_at) if status.started_at else NEVER_STARTED,
     }
-    path = container.get("terminationMessagePath") or "/dev/termination-log"
-    message = status.message or read_file(status.id, path)
-    if message:
-        made["message"] = message[:MAX_MESSAGE]
+    if message := termination_message(status, container, leavings):
+        made["message"] = message
     return {"terminated": made}
 
 

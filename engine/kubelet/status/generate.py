@@ -10,9 +10,10 @@ from engine.api.types import Object
 from engine.kubelet import pods
 from engine.kubelet.kuberuntime.pod_status import PodRuntimeStatus
 from engine.kubelet.status.conditions import OWNED, conditions
-from engine.kubelet.status.container_statuses import ReadFile, container_statuses
+from engine.kubelet.status.container_statuses import container_statuses
 from engine.kubelet.status.phase import pod_phase
 from engine.kubelet.status.reasons import ReasonCache
+from engine.kubelet.status.termination import Leavings, fit_into_pod
 
 DISRUPTION_TARGET = "DisruptionTarget"
 # What this kubelet does not make is kept as the API has it.
@@ -40,14 +41,14 @@ class StatusMaker:
         self,
         reasons: ReasonCache,
         readiness: Readiness,
-        read_file: ReadFile,
+        leavings: Leavings,
         resizes: Callable[[str], list[Object]],
         *,
         node_ip: str,
     ) -> None:
         self._reasons = reasons
         self._readiness = readiness
-        self._read_file = read_file
+        self._leavings = leavings
         self._resizes = resizes  # the conditions of a Pod's resize, by its uid
         self._node_ip = node_ip
 
@@ -68,6 +69,7 @@ class StatusMaker:
         self._containers(made, pod, status, previous)
         self._addresses(made, pod, status, previous)
         all_statuses = [*made.get("initContainerStatuses", ()), *made["containerStatuses"]]
+        fit_into_pod([*all_statuses, *made.get("ephemeralContainerStatuses", ())])
         for item in made.get("ephemeralContainerStatuses", ()):
             item.pop("started", None)  # nobody probes them
         self._readiness.update_pod_status(pod, made)
@@ -100,7 +102,7 @@ class StatusMaker:
                     previous.get(field) or (),
                     init=init,
                     reasons=self._reasons,
-                    read_file=self._read_file,
+                    leavings=self._leavings,
                 )
 
     def _phase(self, pod: Object, statuses: list[Object], previous: Object, *, terminal: bool) -> str:

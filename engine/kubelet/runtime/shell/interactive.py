@@ -91,7 +91,7 @@ def _unfinished(text: str) -> bool:
 
 def _prompt(shell: Interpreter, call: Call) -> str:
     """As busybox, bash and dash prompt when nothing is configured."""
-    sign = "#" if call.machine.user in ("0", "root") else "$"
+    sign = "#" if call.machine.identity.uid == 0 else "$"
     if "bash" in shell.name:
         user = "root" if sign == "#" else "I have no name!"
         return f"{user}@{call.machine.hostname}:{shell.directory}{sign} "

@@ -27,7 +27,10 @@ def start(call: Call) -> int | Process:
     base = name.rpartition("/")[2]
     command = COMMANDS.get(base)
     if command is not None and exists(call.machine, name):
-        return command(call) if call.io.input is None else reading.run(call, command)
+        try:
+            return command(call) if call.io.input is None else reading.run(call, command)
+        except OSError as error:  # of a file that may not be written
+            return call.fail(f"{error.filename}: {error.strerror}")
     if name.startswith("/") and name in call.machine.files:
         return _script(call, call.machine.files[name])
     if exists(call.machine, name):

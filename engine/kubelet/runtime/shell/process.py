@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from engine.kubelet.runtime.files import Files
+from engine.kubelet.cri import Identity
+from engine.kubelet.runtime.files import Directories, Files
 
 FOREVER = float("inf")
 
@@ -129,6 +130,9 @@ def _unlimited() -> int | None:
     return None
 
 
+_DIRECTORIES = ("/", "/tmp", "/etc", "/var", "/var/log", "/dev", "/proc")
+
+
 @dataclass(slots=True)
 class Machine:
     """The container as its processes see it: name, time, files, network and which programs it has.
@@ -140,12 +144,10 @@ class Machine:
     now: Callable[[], datetime]
     monotonic: Callable[[], float]
     env: dict[str, str] = field(default_factory=dict)
-    files: Files = field(default_factory=Files)  # text by absolute path
-    directories: set[str] = field(default_factory=lambda: {"/", "/tmp", "/etc", "/var", "/var/log", "/dev", "/proc"})
+    files: Files = field(default_factory=lambda: Files(directories=_DIRECTORIES))  # text by absolute path
     network: Network = field(default_factory=NoNetwork)
     programs: frozenset[str] | None = None
     busybox: bool = False
-    user: str = "root"
     stdin_open: bool = False  # whether somebody holds the standard input open (stdin or tty of the container)
     listening: set[int] = field(default_factory=set)  # ports that its processes have opened
     serving: bool = False  # a server whose ports are not known has been started
@@ -165,6 +167,23 @@ class Machine:
         self.processes.pop(pid, None)
 
     @property
-    def owner(self) -> str:
-        """To whom the files belong that its processes write."""
-        return "root" if self.user in ("root", "0") else self.user
+    def directories(self) -> Directories:
+        return self.files.directories
+
+    @property
+    def identity(self) -> Identity:
+        """Whom its processes run as."""
+        return self.files.identity
+
+    def user_name(self, uid: int) -> str:
+        """As /etc/passwd has it, the number where it does not."""
+        return self._name_in("/etc/passwd", uid)
+
+    def group_name(self, gid: int) -> str:
+        return self._name_in("/etc/group", gid)
+
+    def _name_in(self, database: str, number: int) -> str:
+        if not number:
+            return "root"
+        rows = (line.split(":") for line in self.files.get(database, "").splitlines())
+        return next((row[0] for row in rows if row[2:3] == [str(number)]), str(number))

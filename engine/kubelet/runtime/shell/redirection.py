@@ -32,12 +32,23 @@ def redirected(shell: Shell, words: Words, io: Io, redirects: tuple[Redirect, ..
             target.stdin, target.input = text, None
             continue
         else:
-            sink = _file_sink(shell, name, append=redirect.operator == ">>", io=io)
+            try:
+                sink = _file_sink(shell, name, append=redirect.operator == ">>", io=io)
+            except OSError as error:
+                io.stderr(f"{shell.name}: {_cannot(shell, name)}: {error.strerror}\n")
+                return None
         if redirect.fd != 2:
             target.stdout = sink
         if redirect.fd in (2, 3):
             target.stderr = sink
     return target
+
+
+def _cannot(shell: Shell, name: str) -> str:
+    """In the words of ash, of dash and of bash."""
+    if shell.machine.busybox:
+        return f"can't create {name}"
+    return f"line 1: {name}" if "bash" in shell.name else f"1: cannot create {name}"
 
 
 def _file_sink(shell: Shell, name: str, *, append: bool, io: Io) -> Sink:

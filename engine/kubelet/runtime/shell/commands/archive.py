@@ -47,6 +47,9 @@ def _extract(call: Call, directory: str) -> int:
                 elif (content := archive.extractfile(member)) is not None:
                     _make_directories(call, path.rpartition("/")[0])
                     call.machine.files[path] = content.read().decode("utf-8", _ERRORS)
+    except OSError as error:
+        name = member.name
+        return call.cannot(error, busybox=f"can't open '{name}'", gnu=f"{name}: Cannot open")
     except tarfile.TarError as error:
         return call.fail(f"This does not look like a tar archive ({error})", 2)
     return 0

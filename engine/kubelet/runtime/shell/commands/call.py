@@ -37,6 +37,10 @@ class Call:
         self.io.stderr(f"{self.argv[0]}: {message}\n")
         return status
 
+    def cannot(self, error: OSError, *, busybox: str, gnu: str) -> int:
+        """Say what could not be done with a file, and why, in the tool's own words."""
+        return self.fail(f"{busybox if self.machine.busybox else gnu}: {error.strerror}")
+
     @property
     def operands(self) -> list[str]:
         return [argument for argument in self.argv[1:] if not argument.startswith("-") or argument == "-"]

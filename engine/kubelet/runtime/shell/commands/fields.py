@@ -20,8 +20,9 @@ _CLASSES = {
 _ESCAPES = {"\\n": "\n", "\\t": "\t", "\\r": "\r", "\\\\": "\\"}
 
 
-def options_of(call: Call, with_value: str) -> tuple[dict[str, str], list[str]]:
-    """Options by letter, those of `with_value` with theirs, and the operands."""
+def options_of(call: Call, with_value: str, *, clustered: bool = False) -> tuple[dict[str, str], list[str]]:
+    """Options by letter, those of `with_value` with theirs, and the operands. `clustered`: such a one may also end a
+    run of letters."""
     options: dict[str, str] = {}
     operands: list[str] = []
     arguments = list(call.argv[1:])
@@ -31,6 +32,9 @@ def options_of(call: Call, with_value: str) -> tuple[dict[str, str], list[str]]:
             operands.append(argument)
         elif argument[1] in with_value:
             options[argument[1]] = argument[2:] or (arguments.pop(0) if arguments else "")
+        elif clustered and argument[-1] in with_value:
+            options.update(dict.fromkeys(argument[1:-1], ""))
+            options[argument[-1]] = arguments.pop(0) if arguments else ""
         else:
             options.update(dict.fromkeys(argument[1:], ""))
     return options, operands

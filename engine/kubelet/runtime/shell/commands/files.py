@@ -19,31 +19,45 @@ def _cat(call: Call) -> int | Process:
     status = 0
     for name in call.operands:
         text = read_file(call.machine, call.path(name))
+        message = f"can't open '{name}'" if call.machine.busybox else name
         if text is None:
-            message = f"can't open '{name}'" if call.machine.busybox else name
             status = call.fail(f"{message}: No such file or directory")
+        elif not call.machine.files.is_readable(call.path(name)):
+            status = call.fail(f"{message}: Permission denied")
         else:
             call.io.stdout(text)
     return status
 
 
 def _touch(call: Call) -> int:
+    status = 0
     for name in call.operands:
-        call.machine.files.setdefault(call.path(name), "")
-    return 0
+        path = call.path(name)
+        try:
+            if path in call.machine.files:
+                call.machine.files.check_writable(path)
+            elif path not in call.machine.directories:
+                call.machine.files[path] = ""
+        except OSError as error:
+            status = call.cannot(error, busybox=name, gnu=f"cannot touch '{name}'")
+    return status
 
 
 def _rm(call: Call) -> int:
     status, force = 0, call.flag("f")
     for name in call.operands:
         path = call.path(name).rstrip("/")
+        quoted = f"can't remove '{name}'" if call.machine.busybox else f"cannot remove '{name}'"
         inside = [file for file in call.machine.files if file == path or file.startswith(f"{path}/")]
         if not inside and path not in call.machine.directories and not force:
-            quoted = f"can't remove '{name}'" if call.machine.busybox else f"cannot remove '{name}'"
             status = call.fail(f"{quoted}: No such file or directory")
-        for file in inside:
-            del call.machine.files[file]
-        call.machine.directories.discard(path)
+        try:
+            for file in inside:
+                del call.machine.files[file]
+        except OSError as error:
+            status = call.fail(f"{quoted}: {error.strerror}")
+        else:
+            call.machine.directories.discard(path)
     return status
 
 
@@ -52,9 +66,13 @@ def _mkdir(call: Call) -> int:
         path = call.path(name).rstrip("/")
         if path in call.machine.directories and not call.flag("p"):
             return call.fail(f"can't create directory '{name}': File exists")
-        while path:
-            call.machine.directories.add(path)
-            path = path.rpartition("/")[0]
+        above = path.split("/")
+        try:
+            for depth in range(2, len(above) + 1):
+                call.machine.directories.add("/".join(above[:depth]))
+        except OSError as error:
+            wanted = f"directory '{name}'"
+            return call.cannot(error, busybox=f"can't create {wanted}", gnu=f"cannot create {wanted}")
     return 0
 
 
@@ -69,19 +87,25 @@ def _copy(call: Call) -> int:
         path = call.path(target)
         if path.rstrip("/") in call.machine.directories:
             path = f"{path.rstrip('/')}/{source.rpartition('/')[2]}"
-        call.machine.files[path] = text
-        if call.argv[0].endswith("mv"):
-            call.machine.files.pop(call.path(source), None)
+        try:
+            call.machine.files[path] = text
+            if call.argv[0].endswith("mv"):
+                call.machine.files.pop(call.path(source), None)
+        except OSError as error:
+            return call.cannot(error, busybox=f"can't create '{path}'", gnu=f"cannot create regular file '{path}'")
     return 0
 
 
 def _tee(call: Call) -> int:
-    text = call.io.stdin or ""
+    text, status = call.io.stdin or "", 0
     call.io.stdout(text)
     for name in call.operands:
         path = call.path(name)
-        call.machine.files[path] = (call.machine.files.get(path, "") if call.flag("a") else "") + text
-    return 0
+        try:
+            call.machine.files[path] = (call.machine.files.get(path, "") if call.flag("a") else "") + text
+        except OSError as error:
+            status = call.cannot(error, busybox=name, gnu=name)
+    return status
 
 
 def _chmod(call: Call) -> int:
@@ -92,13 +116,53 @@ def _chmod(call: Call) -> int:
     for name in names:
         entry = look_at(call.machine, call.path(name))
         if entry is None:
-            cannot = name if call.machine.busybox else f"cannot access '{name}'"
-            return call.fail(f"{cannot}: No such file or directory")
+            return _absent(call, name)
         changed = _mode(entry, mode)
         if changed is None:
             return call.fail(f"invalid mode '{mode}'" if call.machine.busybox else f"invalid mode: '{mode}'")
-        call.machine.files.modes[entry.path] = changed
+        try:
+            call.machine.files.set_mode(entry.path, changed)
+        except OSError as error:
+            return call.cannot(error, busybox=name, gnu=f"changing permissions of '{name}'")
     return 0
+
+
+def _chown(call: Call) -> int:
+    """Owner, `owner:group` or `:group`, by name or number; `chgrp` takes the group alone."""
+    words = [word for word in call.argv[1:] if not re.fullmatch(r"-[Rvfch]+", word)]
+    if len(words) < 2:
+        return call.fail("missing operand")
+    wanted, *names = words
+    user, _, group = (f":{wanted}" if call.argv[0].endswith("chgrp") else wanted).partition(":")
+    uid, gid = _id_in(call, "/etc/passwd", user), _id_in(call, "/etc/group", group)
+    if user and uid is None:
+        return call.fail(f"unknown user {user}" if call.machine.busybox else f"invalid user: '{wanted}'")
+    if group and gid is None:
+        return call.fail(f"unknown group {group}" if call.machine.busybox else f"invalid group: '{wanted}'")
+    deep = call.flag("R")
+    for name in names:
+        path = call.path(name)
+        if look_at(call.machine, path) is None:
+            return _absent(call, name)
+        below = [file for file in call.machine.files if file.startswith(f"{path.rstrip('/')}/")] if deep else []
+        try:
+            for each in (path, *below):
+                call.machine.files.set_owner(each, uid, gid)
+        except OSError as error:
+            return call.cannot(error, busybox=name, gnu=f"changing ownership of '{name}'")
+    return 0
+
+
+def _id_in(call: Call, database: str, name: str) -> int | None:
+    if name.isdecimal():
+        return int(name)
+    rows = (line.split(":") for line in call.machine.files.get(database, "root:x:0").splitlines())
+    return next((int(row[2]) for row in rows if row[0] == name), None)
+
+
+def _absent(call: Call, name: str) -> int:
+    cannot = name if call.machine.busybox else f"cannot access '{name}'"
+    return call.fail(f"{cannot}: No such file or directory")
 
 
 def _mode(entry: Entry, mode: str) -> int | None:
@@ -129,6 +193,7 @@ COMMANDS: dict[str, Command] = {
     "mv": _copy,
     "tee": _tee,
     "chmod": _chmod,
-    "chown": lambda call: 0,
+    "chown": _chown,
+    "chgrp": _chown,
     "sync": lambda call: 0,
 }

@@ -86,7 +86,7 @@ class _Expression:
                 machine.files.pop(entry.path, None)
                 machine.directories.discard(entry.path)
             elif word == "-ls":
-                out(f"{entry.permissions} {entry.links} {entry.owner} root {entry.size} {name}\n")
+                out(f"{entry.permissions} {entry.links} {entry.owner} {entry.group} {entry.size} {name}\n")
             else:
                 out(f"{name}\0" if word == "-print0" else f"{name}\n")
             return True

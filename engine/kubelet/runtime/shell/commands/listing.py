@@ -81,8 +81,8 @@ def _marked(name: str, entry: Entry, letters: set[str]) -> str:
 
 def _long(call: Call, entries: list[Named], letters: set[str]) -> str:
     sizes = [_size(entry.size, letters) for _, entry in entries]
-    owners = ["0" if "n" in letters and entry.owner == "root" else entry.owner for _, entry in entries]
-    groups = ["0" if "n" in letters else "root"] * len(entries)
+    owners = [str(entry.uid) if "n" in letters else entry.owner for _, entry in entries]
+    groups = [str(entry.gid) if "n" in letters else entry.group for _, entry in entries]
     if call.machine.busybox:
         links, widths = 4, (8, 8, 9)
     else:

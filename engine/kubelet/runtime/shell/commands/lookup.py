@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine.disks import MEMORY
 from engine.kubelet.runtime.shell.commands.call import Call, Command
 from engine.kubelet.runtime.shell.commands.fields import options_of
 from engine.kubelet.runtime.shell.commands.http import addresses_of
@@ -10,6 +11,7 @@ from engine.kubelet.runtime.shell.commands.tree import Entry, look_at
 
 _DISK = 100 * 1024 * 1024  # in KiB, as the Node's ephemeral storage
 _SHM = 64 * 1024
+_MEMORY = 8 * 1024 * 1024
 
 
 def _getent(call: Call) -> int:
@@ -43,7 +45,7 @@ def _host(call: Call, name: str, *, every: bool) -> int:
 
 
 def _stat(call: Call) -> int:
-    options, operands = options_of(call, "cf")
+    options, operands = options_of(call, "cf", clustered=True)
     status = 0
     for name in operands:
         entry = look_at(call.machine, call.path(name))
@@ -56,10 +58,6 @@ def _stat(call: Call) -> int:
     return status
 
 
-def _uid(entry: Entry) -> str:
-    return "0" if entry.owner == "root" else entry.owner
-
-
 def _formatted(form: str, entry: Entry, name: str) -> str:
     facts = {
         "n": name,
@@ -69,9 +67,9 @@ def _formatted(form: str, entry: Entry, name: str) -> str:
         "A": entry.permissions,
         "F": _kind(entry),
         "U": entry.owner,
-        "G": "root",
-        "u": _uid(entry),
-        "g": "0",
+        "G": entry.group,
+        "u": str(entry.uid),
+        "g": str(entry.gid),
         "h": str(entry.links),
         "b": str(entry.kilobytes * 2),
         "B": "512",
@@ -102,7 +100,7 @@ def _described(entry: Entry, name: str) -> str:
         f"  Size: {entry.size:<10}\tBlocks: {entry.kilobytes * 2:<10} IO Block: 4096   {_kind(entry)}\n"
         f"Device: 0,50\tInode: {sum(map(ord, entry.path)):<11} Links: {entry.links}\n"
         f"Access: ({entry.mode:04o}/{entry.permissions})  "
-        f"Uid: ({_uid(entry):>5}/{entry.owner:>8})   Gid: (    0/    root)\n"
+        f"Uid: ({entry.uid:>5}/{entry.owner:>8})   Gid: ({entry.gid:>5}/{entry.group:>8})\n"
         f"Access: {moment}\nModify: {moment}\nChange: {moment}\n"
     )
 
@@ -110,7 +108,9 @@ def _described(entry: Entry, name: str) -> str:
 def _df(call: Call) -> int:
     used = sum(-(-len(text) // 4096) * 4 for text in call.machine.files.values())
     rows = [("overlay", _DISK, used, "/"), ("tmpfs", _SHM, 0, "/dev"), ("shm", _SHM, 0, "/dev/shm")]
-    rows += [("/dev/vda1", _DISK, used, path) for path in call.machine.files.mount_points()]
+    for mounted in sorted(call.machine.files.mounts, key=lambda mounted: mounted.path):
+        tmpfs = mounted.volume.medium == MEMORY
+        rows.append(("tmpfs", _MEMORY, 0, mounted.path) if tmpfs else ("/dev/vda1", _DISK, used, mounted.path))
     readable = call.flag("h")
     size = "Size" if readable else "1K-blocks"
     available = "Available" if call.machine.busybox or not readable else "Avail"

@@ -22,7 +22,7 @@ def _shown(call: Call) -> list[tuple[int, str]]:
 
 
 def _ps(call: Call) -> int:
-    user, rows = call.machine.owner, _shown(call)
+    user, rows = call.machine.user_name(call.machine.identity.uid), _shown(call)
     started = f"{call.machine.now():%H:%M}"
     if call.machine.busybox:
         lines = ["PID   USER     TIME  COMMAND", *(f"{pid:5} {user:<8.8}  0:00 {command}" for pid, command in rows)]
@@ -47,7 +47,7 @@ def _ps(call: Call) -> int:
 
 
 def _top(call: Call) -> int | Process:
-    rows, user = _shown(call), call.machine.owner
+    rows, user = _shown(call), call.machine.user_name(call.machine.identity.uid)
     now = f"{call.machine.now():%H:%M:%S}"
     if call.machine.busybox:
         head = (

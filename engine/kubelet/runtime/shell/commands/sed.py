@@ -235,7 +235,12 @@ def _run(call: Call, steps: list[_Step], names: list[str], *, quiet: bool, in_pl
             missing = name if call.machine.busybox else f"can't read {name}"
             status = call.fail(f"{missing}: No such file or directory", 1 if call.machine.busybox else 2)
         elif in_place:
-            call.machine.files[call.path(name)] = _edited(steps, text, quiet=quiet)
+            try:
+                call.machine.files[call.path(name)] = _edited(steps, text, quiet=quiet)
+            except OSError as error:
+                folder = call.path(name).rpartition("/")[0]
+                busybox = f"can't create temp file '{call.path(name)}XXXXXX'"
+                status = call.cannot(error, busybox=busybox, gnu=f"couldn't open temporary file {folder}/sedXXXXXX")
         else:
             texts.append(text)
     if not in_place:

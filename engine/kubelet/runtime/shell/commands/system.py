@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from engine.disks import MEMORY
 from engine.kubelet import kernel
 from engine.kubelet.runtime.shell import programs
 from engine.kubelet.runtime.shell.commands.call import Call, Command
 from engine.kubelet.runtime.shell.expansion import Arithmetic
 from engine.kubelet.runtime.shell.lexer import ShellSyntaxError
+
+_PARAMETERS = "/proc/sys/"
+_STANDARD = [
+    ("proc", "/proc", "proc", False),
+    ("tmpfs", "/dev", "tmpfs", False),
+    ("sysfs", "/sys", "sysfs", True),
+    ("shm", "/dev/shm", "tmpfs", False),
+]
 
 
 def _env(call: Call) -> int:
@@ -30,14 +39,64 @@ def _hostname(call: Call) -> int:
 
 
 def _id(call: Call) -> int:
-    root = call.machine.user in ("root", "0")
-    uid = "0" if root else call.machine.user
+    machine, who = call.machine, call.machine.identity
+    groups = sorted(set(who.all_groups)) if machine.busybox else [who.gid, *sorted(set(who.groups) - {who.gid})]
     if call.argv[0].endswith("whoami"):
-        call.io.stdout(f"{'root' if root else call.machine.user}\n")
-    elif call.flag("u"):
-        call.io.stdout(f"{uid}\n")
+        name = machine.user_name(who.uid)
+        if name.isdecimal():
+            unknown = f"unknown uid {who.uid}" if machine.busybox else f"cannot find name for user ID {who.uid}"
+            return call.fail(unknown)
+        call.io.stdout(f"{name}\n")
+    elif call.flag("u") or call.flag("g"):
+        number = who.uid if call.flag("u") else who.gid
+        name = machine.user_name(number) if call.flag("u") else machine.group_name(number)
+        call.io.stdout(f"{name if call.flag('n') else number}\n")
+    elif call.flag("G"):
+        call.io.stdout(" ".join(machine.group_name(gid) if call.flag("n") else str(gid) for gid in groups) + "\n")
     else:
-        call.io.stdout("uid=0(root) gid=0(root) groups=0(root)\n" if root else f"uid={uid} gid=0(root)\n")
+        listed = ",".join(_numbered(gid, machine.group_name(gid)) for gid in groups)
+        user, group = _numbered(who.uid, machine.user_name(who.uid)), _numbered(who.gid, machine.group_name(who.gid))
+        call.io.stdout(f"uid={user} gid={group} groups={listed}\n")
+    return 0
+
+
+def _numbered(number: int, name: str) -> str:
+    return str(number) if name == str(number) else f"{number}({name})"
+
+
+def _sysctl(call: Call) -> int:
+    files, status = call.machine.files, 0
+    names = call.operands
+    if call.flag("a"):
+        names = sorted(path[len(_PARAMETERS) :].replace("/", ".") for path in files if path.startswith(_PARAMETERS))
+    for word in names:
+        name, sets, value = word.partition("=")
+        path = kernel.sysctl_path(name)
+        if path not in files:
+            unknown = f"cannot stat {path}: No such file or directory"
+            status = call.fail(f"error: '{name}' is an unknown key" if call.machine.busybox else unknown)
+            continue
+        try:
+            if sets:
+                files[path] = f"{value}\n"
+        except OSError as error:
+            status = call.cannot(error, busybox=f"error setting key '{name}'", gnu=f'setting key "{name}"')
+            continue
+        call.io.stdout(files[path] if call.flag("n") else f"{name.replace('/', '.')} = {files[path]}")
+    return status
+
+
+def _mount(call: Call) -> int:
+    """What is mounted; a container may mount nothing."""
+    files = call.machine.files
+    if call.operands:
+        return call.fail(f"mounting {call.operands[0]} on {call.operands[-1]} failed: Operation not permitted", 32)
+    rows = [("overlay", "/", "overlay", files.read_only), *_STANDARD]
+    for mounted in sorted(files.mounts, key=lambda mounted: mounted.path):
+        tmpfs = mounted.volume.medium == MEMORY
+        rows.append(("tmpfs" if tmpfs else "/dev/vda1", mounted.path, "tmpfs" if tmpfs else "ext4", mounted.read_only))
+    for device, path, kind, read_only in rows:
+        call.io.stdout(f"{device} on {path} type {kind} ({'ro' if read_only else 'rw'},relatime)\n")
     return 0
 
 
@@ -65,6 +124,8 @@ def _expr(call: Call) -> int:
 
 
 COMMANDS: dict[str, Command] = {
+    "sysctl": _sysctl,
+    "mount": _mount,
     "env": _env,
     "printenv": _env,
     "hostname": _hostname,

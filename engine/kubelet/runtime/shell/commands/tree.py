@@ -13,14 +13,16 @@ from engine.kubelet.runtime.shell.process import Machine
 
 DIRECTORY_SIZE = 4096
 BLOCK = 4096
-_MODES = {"/tmp": 0o1777, "/var/tmp": 0o1777, "/root": 0o700}
 
 
 class Entry(NamedTuple):
     path: str
     directory: bool
     mode: int
-    owner: str
+    uid: int
+    gid: int
+    owner: str  # the user's name, the number where it has none
+    group: str
     size: int
     links: int
     modified: datetime
@@ -34,6 +36,8 @@ class Entry(NamedTuple):
     def permissions(self) -> str:
         """As in `drwxr-xr-x`."""
         bits = "".join("rwx"[at % 3] if self.mode & (0o400 >> at) else "-" for at in range(9))
+        if self.mode & 0o2000:
+            bits = bits[:5] + ("s" if self.mode & 0o010 else "S") + bits[6:]
         if self.mode & 0o1000:
             bits = bits[:-1] + ("t" if self.mode & 1 else "T")
         return ("d" if self.directory else "-") + bits
@@ -63,15 +67,19 @@ def look_at(machine: Machine, path: str) -> Entry | None:
     path = path.rstrip("/") or "/"
     text = read_file(machine, path)
     modified = machine.files.modified(path) or machine.now()
+    uid, gid = machine.files.owner_of(path)
+    owner, group = machine.user_name(uid), machine.group_name(gid)
     if text is not None:
-        script = 0o755 if text.startswith("#!") else 0o644
+        mode = machine.files.mode_of(path)
+        if mode is None:
+            mode = 0o755 if text.startswith("#!") else 0o644
         size = len(text.encode("utf-8", "surrogateescape"))
-        return Entry(path, False, machine.files.modes.get(path, script), machine.owner, size, 1, modified)
+        return Entry(path, False, mode, uid, gid, owner, group, size, 1, modified)
     if not is_directory(machine, path):
         return None
-    mode = machine.files.modes.get(path, _MODES.get(path, 0o755))
+    mode = machine.files.mode_of(path, directory=True) or 0
     below = [name for name in names_in(machine, path) if is_directory(machine, join(path, name))]
-    return Entry(path, True, mode, "root", DIRECTORY_SIZE, 2 + len(below), modified)
+    return Entry(path, True, mode, uid, gid, owner, group, DIRECTORY_SIZE, 2 + len(below), modified)
 
 
 def join(path: str, name: str) -> str:

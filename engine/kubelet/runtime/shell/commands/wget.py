@@ -126,7 +126,10 @@ def _take(call: Call, options: _Options, reply: Reply) -> int:
         call.io.stdout(reply.body)
         _told(call, options, f"{_bar('-', size)}written to stdout\n", _done(call, "written to stdout", size))
         return 0
-    call.machine.files[call.path(name)] = reply.body
+    try:
+        call.machine.files[call.path(name)] = reply.body
+    except OSError as error:
+        return call.cannot(error, busybox=f"can't open '{name}'", gnu=name)
     saved = f"'{name}' saved"
     _told(call, options, f"saving to '{name}'\n{_bar(name, size)}{saved}\n",
           f"{_length(reply, size)}Saving to: '{name}'\n\n{_done(call, saved, size)}")  # fmt: skip
