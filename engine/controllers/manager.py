@@ -28,6 +28,7 @@ from engine.controllers.nodelifecycle import NodeLifecycleController
 from engine.controllers.persistentvolume import (
     AttachDetachController,
     EphemeralVolumeController,
+    ExpandController,
     PersistentVolumeBinder,
     PVCProtectionController,
     PVProtectionController,
@@ -84,6 +85,7 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     PersistentVolumeBinder,
     SimulatedProvisioner,
     AttachDetachController,
+    ExpandController,
     SimulatedAttacher,
     PVCProtectionController,
     PVProtectionController,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.api.types import PODS, Object
+from engine.api.types import EVENTS, PODS, Object
 from engine.controllers.persistentvolume.objects import (
     ATTRIBUTES_CLASSES,
     CLAIMS,
@@ -278,6 +278,11 @@ async def test_a_claim_grows_where_its_class_allows_it(world: World) -> None:
             return found is not None and found["status"]["capacity"] == {"storage": "3Gi"}
 
         await cluster.eventually("the claim has grown", grown)
+        await world.clock.sleep(1)
+        events = [each for each in await cluster.objects(EVENTS) if each["reason"] == "ExternalExpanding"]
+        assert [(each["source"]["component"], each["message"]) for each in events] == [
+            ("volume_expand", "waiting for an external controller to expand this PVC")
+        ]
 
 
 async def test_an_ephemeral_volume_has_a_claim_of_its_pods_own(world: World) -> None:

@@ -4,6 +4,7 @@ from engine.controllers.persistentvolume.attachdetach import AttachDetachControl
 from engine.controllers.persistentvolume.attacher import SimulatedAttacher
 from engine.controllers.persistentvolume.binder import PersistentVolumeBinder
 from engine.controllers.persistentvolume.ephemeral import EphemeralVolumeController
+from engine.controllers.persistentvolume.expand import ExpandController
 from engine.controllers.persistentvolume.protection import (
     PVCProtectionController,
     PVProtectionController,
@@ -14,6 +15,7 @@ from engine.controllers.persistentvolume.provisioner import SimulatedProvisioner
 __all__ = [
     "AttachDetachController",
     "EphemeralVolumeController",
+    "ExpandController",
     "PVCProtectionController",
     "PVProtectionController",
     "PersistentVolumeBinder",
