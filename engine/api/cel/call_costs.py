@@ -14,11 +14,11 @@ CHECK = 350_000  # an authorization check: two of them fit in one expression
 
 AUTHORIZATION = frozenset(
     ("serviceAccount", "path", "group", "resource", "subresource", "namespace", "name", "allowed", "reason", "error",
-     "errored", "fieldSelector", "labelSelector")
+     "errored")
 )  # fmt: skip
 TRAVERSING = frozenset(("isSorted", "sum", "max", "min", "indexOf", "lastIndexOf"))
-ONE_TRAVERSAL = frozenset(("url", "lowerAscii", "upperAscii", "substring", "trim", "cidr", "isIP", "isCIDR", "quantity",
-                           "isQuantity"))  # fmt: skip
+PARSING = frozenset(("cidr", "isIP", "isCIDR", "quantity", "isQuantity", "semver", "isSemver"))
+ONE_TRAVERSAL = PARSING | {"url", "lowerAscii", "upperAscii", "substring", "trim", "jsonpatch.escapeKey"}
 NOMINAL = frozenset(
     ("masked", "prefixLength", "family", "isUnspecified", "isLoopback", "isLinkLocalMulticast", "isLinkLocalUnicast",
      "sign", "asInteger", "isInteger", "asApproximateFloat", "isGreaterThan", "isLessThan", "compareTo", "add", "sub",
@@ -27,6 +27,10 @@ NOMINAL = frozenset(
 _ORDERING = tuple(
     f"{name}_{type_}" for name in ("less", "less_equals", "greater", "greater_equals") for type_ in ("string", "bytes")
 )
+SET_FACTORS = {"list_sets_contains_list": 1, "list_sets_intersects_list": 1, "list_sets_equivalent_list": 2}
+SELECTORS = frozenset(("fieldSelector", "labelSelector"))
+REQUIREMENT = LIST_BASE + STRUCT_BASE  # of a selector; there may be one for every two letters
+LONGEST_FORMAT, LONGEST_PATTERN = 64, 128  # of the names of formats, and of their patterns
 BY_SIZES = frozenset((*_ORDERING, "equals", "not_equals"))
 
 
@@ -35,7 +39,7 @@ def _size(value: Any) -> int:
     if found is not None:
         return found
     ip = getattr(value, "ip", None) if isinstance(value, Opaque) else None
-    return ip.max_prefixlen // 8 if ip is not None else 1
+    return _up(getattr(value, "bits", ip.max_prefixlen) / 8) if ip is not None else 1
 
 
 def _up(size: float) -> int:
@@ -68,6 +72,13 @@ def call_cost(function: str, overload: str, args: list[Any], result: Any) -> int
             return _up(_size(result) * 2 * TRAVERSAL)
         case "find" | "findAll":
             return _regex(args)
+        case "fieldSelector" | "labelSelector":
+            size = _size(args[1])
+            return LIST_BASE + _up(size * TRAVERSAL) + _up(size / 2) * REQUIREMENT
+        case "validate":
+            return _up((1 + _size(args[1])) * TRAVERSAL) * _up(getattr(args[0], "pattern_size", 0) * REGEX)
+        case "_==_" if isinstance(args[0], Opaque):
+            return 1
         case "containsIP":
             return _up(2 * _size(args[0]) * TRAVERSAL) + _parsed(overload == "cidr_contains_ip_string", args)
         case "containsCIDR":
@@ -91,10 +102,19 @@ def _standard(overload: str, args: list[Any]) -> int:
     if overload in BY_SIZES:
         return _up(min(_size(args[0]), _size(args[1])) * TRAVERSAL)
     match overload:
-        case "starts_with_string" | "ends_with_string" | "string_to_bytes" | "bytes_to_string":
+        case (
+            "starts_with_string"
+            | "ends_with_string"
+            | "string_to_bytes"
+            | "bytes_to_string"
+            | "string_format"
+            | "strings_quote"
+        ):
             return _up(_size(args[0]) * TRAVERSAL)
         case "in_list":
             return _size(args[1])
+        case "list_sets_contains_list" | "list_sets_intersects_list" | "list_sets_equivalent_list":
+            return 1 + _size(args[0]) * _size(args[1]) * SET_FACTORS[overload]
         case "add_string" | "add_bytes":
             return _up((_size(args[0]) + _size(args[1])) * TRAVERSAL)
         case "matches_string" | "matches":

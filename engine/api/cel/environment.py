@@ -30,6 +30,7 @@ from engine.api.cel.operators import operators
 from engine.api.cel.parser import parse
 from engine.api.cel.syntax import CompileError, ProgramError, Source
 from engine.api.cel.types import Type
+from engine.api.cel.values import EvaluationError
 
 PER_CALL_LIMIT = 1_000_000
 _MAX_SIZE = 100_000
@@ -108,7 +109,10 @@ class Environment:
             raise CompileError(f"compilation failed: {Source(source).shown(wrong)}")
         if why := wrong_pattern(checked):
             raise ProgramError(f"program instantiation failed: {why}")
-        return Program(checked, self)
+        try:
+            return Program(checked, self)
+        except EvaluationError as error:
+            raise ProgramError(f"program instantiation failed: {error}") from None
 
 
 def _extended(known: Mapping[str, Function], libraries: list[Library]) -> Mapping[str, Function]:

@@ -4,7 +4,22 @@ from __future__ import annotations
 
 import math
 
-from engine.api.cel.call_costs import AUTHORIZATION, BY_SIZES, CHECK, NOMINAL, REGEX, TRAVERSAL, TRAVERSING
+from engine.api.cel.call_costs import (
+    AUTHORIZATION,
+    BY_SIZES,
+    CHECK,
+    LIST_BASE,
+    LONGEST_FORMAT,
+    LONGEST_PATTERN,
+    NOMINAL,
+    PARSING,
+    REGEX,
+    REQUIREMENT,
+    SELECTORS,
+    SET_FACTORS,
+    TRAVERSAL,
+    TRAVERSING,
+)  # fmt: skip
 from engine.api.cel.costs import MAX, NOTHING, ONE, UNKNOWN, Estimate, Estimator, Range
 from engine.api.cel.syntax import Node
 
@@ -29,10 +44,8 @@ def _of_library(estimator: Estimator, node: Node, overload: str) -> Estimate | N
         return Estimate(Range(CHECK, CHECK))
     if name in AUTHORIZATION or name in NOMINAL:
         return Estimate(ONE)
-    if name == "url" and len(args) == 1:
-        return Estimate(estimator.size_or_unknown(args[0]).by(TRAVERSAL))
     if target is None:
-        return None
+        return _of_global(estimator, node, overload)
     size = estimator.size_or_unknown(target)
     if name in TRAVERSING:
         return Estimate(_traversed(estimator, target, size))
@@ -50,9 +63,49 @@ def _of_library(estimator: Estimator, node: Node, overload: str) -> Estimate | N
             return Estimate(_regex(estimator, size, args[0]), Range(0, size.most))
         case "ip":
             return Estimate(ONE)
+        case "validate":
+            return Estimate(estimator.size_or_unknown(args[0]).by(TRAVERSAL).by(LONGEST_PATTERN * REGEX))
+        case name if name in SELECTORS:
+            return Estimate(_selector(estimator.size_or_unknown(args[0])))
         case "containsIP" | "containsCIDR":
             return Estimate(_contained(estimator, overload, args))
     return None
+
+
+def _of_global(estimator: Estimator, node: Node, overload: str) -> Estimate | None:
+    if not node.args:
+        return None
+    size = estimator.size_or_unknown(node.args[0])
+    if node.name in PARSING or node.name == "ip":
+        return Estimate(size.by(TRAVERSAL))
+    if overload in SET_FACTORS:
+        pairs = size.times(estimator.size_or_unknown(node.args[1]))
+        return Estimate(pairs.by(SET_FACTORS[overload]).plus(ONE))
+    match node.name:
+        case "url" | "jsonpatch.escapeKey":
+            return Estimate(size.by(TRAVERSAL), size)
+        case "ip.isCanonical":
+            return Estimate(size.by(2 * TRAVERSAL))
+        case "_==_":
+            return _comparison(estimator, *node.args)
+    return None
+
+
+def _comparison(estimator: Estimator, one: Node, other: Node) -> Estimate | None:
+    """Of values of a library's own type."""
+    type_ = estimator.type_of(one)
+    if type_ != estimator.type_of(other) or not type_.name.startswith(("kubernetes.", "net.")):
+        return None
+    most = 1
+    if type_.name == "kubernetes.NamedFormat":
+        most = LONGEST_FORMAT
+    elif type_.name == "kubernetes.URL" and (size := estimator.size(other)) is not None:
+        most = size.most
+    return Estimate(Range(1, most).by(TRAVERSAL))
+
+
+def _selector(size: Range) -> Range:
+    return Range(LIST_BASE, LIST_BASE).plus(size.by(TRAVERSAL)).plus(size.by(0.5).by(REQUIREMENT))
 
 
 def _item_size(estimator: Estimator, node: Node) -> Range:
@@ -92,7 +145,7 @@ def _replaced(estimator: Estimator, size: Range, args: list[Node]) -> Range:
 
 def _most_parts(size: Range, args: list[Node]) -> int:
     limit = args[1].value if len(args) > 1 and args[1].kind == "const" else None
-    return limit if isinstance(limit, int) and limit >= 0 else size.most
+    return limit % (MAX + 1) if isinstance(limit, int) else size.most
 
 
 def _joined(estimator: Estimator, target: Node, size: Range, args: list[Node]) -> Range:

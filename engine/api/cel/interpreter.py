@@ -1,25 +1,26 @@
 """Running a checked expression, and counting what it costs.
 
 An expression becomes a tree of closures over a Frame once; running it calls them. Source of the behaviour: cel-go
-interpreter (planner.go, attributes.go, runtimecost.go).
+interpreter (planner.go, attributes.go, runtimecost.go; decorators.go for what is done once and costs nothing).
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from engine.api.cel import attributes
+from engine.api.cel.attributes import NO_OVERLOAD, is_attribute, root_costs
 from engine.api.cel.call_costs import LIST_BASE, MAP_BASE, STRUCT_BASE, call_cost
 from engine.api.cel.checker import Checked
 from engine.api.cel.functions import Overload
 from engine.api.cel.library.optionals import element, optional_field, optional_index
-from engine.api.cel.operators import no_element, shown_key
+from engine.api.cel.operators import shown_key
 from engine.api.cel.syntax import Node
 from engine.api.cel.types import Type
-from engine.api.cel.values import CostExceeded, EvaluationError, Failed, Optional, Struct, accepts, go_type
-
-_OVERLOAD = "no such overload"
+from engine.api.cel.values import CostExceeded, EvaluationError, Failed, Optional, Struct
 
 
 class Frame:
@@ -65,7 +66,12 @@ def run(step: Step, names: Mapping[str, Any], limit: int) -> Outcome:
         return Outcome(None, "internal error: stack overflow", frame.cost)
 
 
+_TAKES: Mapping[str, Callable[[Any, Any], Any]] = {"_[_]": element, "_[?_]": optional_index, "_?._": optional_field}
+_CONVERSIONS = frozenset(("bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"))
+
+
 def plan(checked: Checked, type_names: Mapping[str, Type]) -> Step:
+    """Raises EvaluationError for a literal that cannot be converted."""
     return _Planner(checked, type_names).step(checked.root)
 
 
@@ -73,10 +79,31 @@ class _Planner:
     def __init__(self, checked: Checked, type_names: Mapping[str, Type]) -> None:
         self._checked = checked
         self._type_names = type_names
+        self._known: dict[Node, Any] = {}  # what comes to the same in every run, and costs nothing
 
     def step(self, node: Node) -> Step:
         made: Step = getattr(self, f"_{node.kind}")(node)
-        return made
+        if not self._is_constant(node):
+            return made
+        try:
+            value = self._known[node] = made(Frame({}, sys.maxsize))
+        except EvaluationError:
+            if node.kind == "call":
+                raise
+            return made
+        return lambda frame: value
+
+    def _is_constant(self, node: Node) -> bool:
+        if node.kind == "ident":
+            return node.name.lstrip(".") in self._type_names and self._checked.types[node].kind == "type"
+        if node.kind == "call" and (node.name not in _CONVERSIONS or node.target is not None):
+            return False
+        return node.kind in ("const", "list", "map", "call") and all(each in self._known for each in node.children())
+
+    def _is_set(self, node: Node) -> bool:
+        """Whether it is looked up at no cost if something is in this list."""
+        items = self._known.get(node)
+        return isinstance(items, list) and all(isinstance(item, str | bytes | int | float) for item in items)
 
     # -- values and names
 
@@ -103,18 +130,36 @@ class _Planner:
 
     def _select(self, node: Node) -> Step:
         assert node.target is not None
-        owner_step, name, test = self.step(node.target), node.name, node.test
+        owner_step, name = self.step(node.target), node.name
+        cost, test_cost = 1 if is_attribute(node.target) else 2, 0 if root_costs(node.target) else 1
 
         def select(frame: Frame) -> Any:
             owner = owner_step(frame)
-            frame.spend(1)
-            return _field(owner, name)
+            if owner.__class__ is not Optional:
+                frame.spend(cost)
+                return attributes.field_of(owner, name)
+            found = optional_field(owner, name)
+            frame.spend(cost if found.there else cost - 1)
+            return found
 
         def has(frame: Frame) -> bool:
             owner = owner_step(frame)
+            frame.spend(test_cost)
             return name in owner if isinstance(owner, dict) else optional_field(owner, name).there
 
-        return has if test else select
+        return has if node.test else select
+
+    def _inner(self, node: Node) -> Step:
+        """An attribute within another, where what it starts from is not counted."""
+        step = self.step(node)
+        if node in self._known or not root_costs(node):
+            return step
+
+        def inner(frame: Frame) -> Any:
+            frame.cost -= 1
+            return step(frame)
+
+        return inner
 
     # -- calls
 
@@ -122,14 +167,16 @@ class _Planner:
         match node.name:
             case "_&&_" | "_||_":
                 return self._logic(node, decisive=node.name == "_||_")
-            case "_?:_" | "_?_:_":
+            case name if name in attributes.CONDITIONAL:
                 return self._choice(node)
             case "@not_strictly_false":
                 return self._not_strictly_false(node)
             case "or" | "orValue" if node.target is not None and self._checked.types[node.target].is_optional:
                 return self._otherwise(node, node.target)
-            case "_[_]" | "_[?_]":
+            case name if name in _TAKES:
                 return self._index(node)
+            case "@in" if node.args[1].kind == "list" and not node.args[1].args:
+                return lambda frame: False
         return self._function(node)
 
     def _logic(self, node: Node, *, decisive: bool) -> Step:
@@ -151,18 +198,18 @@ class _Planner:
             if error is not None:
                 raise error
             if not isinstance(one, bool) or not isinstance(other, bool):
-                raise EvaluationError(_OVERLOAD)
+                raise EvaluationError(NO_OVERLOAD)
             return not decisive
 
         return step
 
     def _choice(self, node: Node) -> Step:
-        condition, yes, no = (self.step(each) for each in node.args)
+        condition, yes, no = self.step(node.args[0]), self._inner(node.args[1]), self._inner(node.args[2])
 
         def step(frame: Frame) -> Any:
             found = condition(frame)
             if not isinstance(found, bool):
-                raise EvaluationError(_OVERLOAD)
+                raise EvaluationError(NO_OVERLOAD)
             return yes(frame) if found else no(frame)
 
         return step
@@ -184,12 +231,11 @@ class _Planner:
         first, second, unwrap = self.step(target), self.step(node.args[0]), node.name == "orValue"
 
         def step(frame: Frame) -> Any:
-            option = first(frame)
-            frame.spend(1)
-            if not isinstance(option, Optional):
-                raise EvaluationError(_OVERLOAD)
-            if option.there:
-                return option.value if unwrap else option
+            found = first(frame)
+            if not isinstance(found, Optional):
+                raise EvaluationError(NO_OVERLOAD)
+            if found.there:
+                return found.value if unwrap else found
             return second(frame)
 
         return step
@@ -197,32 +243,40 @@ class _Planner:
     def _function(self, node: Node) -> Step:
         nodes = [node.target, *node.args] if node.target is not None else node.args
         steps, overloads = [self.step(each) for each in nodes], self._checked.overloads[node]
-        name = node.name
-        only = overloads[0] if len(overloads) == 1 else None
-        if only is not None and not self._is_certain(nodes, only):
-            only = None
+        name, identity = node.name, overloads[0].identity if len(overloads) == 1 else ""
+        free = name == "@in" and self._is_set(nodes[1])
+        only = overloads[0] if identity and self._is_certain(nodes, overloads[0]) else None
 
         def step(frame: Frame) -> Any:
-            args = [each(frame) for each in steps]
-            overload = only or _chosen(overloads, args)
-            result = overload.run(*args)
-            frame.spend(call_cost(name, overload.identity, args, result))
+            args, wrong = _evaluated(steps, frame)
+            try:
+                if wrong is not None:
+                    raise wrong
+                overload = only or attributes.chosen(overloads, args)
+                result = overload.run(*args)
+            except EvaluationError:
+                frame.spend(0 if free else call_cost(name, identity, args, None))
+                raise
+            frame.spend(0 if free else call_cost(name, overload.identity, args, result))
             return result
 
         return step
 
     def _index(self, node: Node) -> Step:
         """What an owner is that the checker does not know, or that is null, is seen as it runs."""
-        owner, key = (self.step(each) for each in node.args)
-        name, identity = node.name, self._checked.overloads[node][0].identity
-        take = element if name == "_[_]" else optional_index
+        owner, key, take = self.step(node.args[0]), self._inner(node.args[1]), _TAKES[node.name]
+        cost = 1 if is_attribute(node.args[0]) else 2
 
         def step(frame: Frame) -> Any:
-            args = [owner(frame), key(frame)]
-            result = take(*args)
+            args = owner(frame), key(frame)
+            try:
+                result = take(*args)
+            except EvaluationError:
+                frame.spend(cost)
+                raise
             if result.__class__ is Failed:
                 raise result.error
-            frame.spend(call_cost(name, identity, args, result))
+            frame.spend(cost - attributes.is_absent(result))
             return result
 
         return step
@@ -245,7 +299,7 @@ class _Planner:
                 value = each(frame)
                 if index not in optional:
                     made.append(value)
-                elif _option(value).there:
+                elif attributes.option(value).there:
                     made.append(value.value)
             frame.spend(LIST_BASE)
             return made
@@ -263,7 +317,7 @@ class _Planner:
                 if not isinstance(key, str | int):
                     raise EvaluationError("unsupported key type")
                 if index in optional:
-                    if not _option(value).there:
+                    if not attributes.option(value).there:
                         continue
                     value = value.value
                 if key in made:
@@ -284,7 +338,7 @@ class _Planner:
                 value = value_step(frame)
                 if index not in optional:
                     made[name] = value
-                elif _option(value).there:
+                elif attributes.option(value).there:
                     made[name] = value.value
             frame.spend(STRUCT_BASE)
             return made
@@ -303,7 +357,7 @@ class _Planner:
         endless = loop.condition.kind == "const" and loop.condition.value is True
 
         def run_loop(frame: Frame) -> Any:
-            items = _pairs(over(frame), two=bool(second))
+            items = attributes.pairs(over(frame), two=bool(second))
             outer, names = frame.names, dict(frame.names)
             made = init(frame)
             frame.names = names
@@ -323,42 +377,23 @@ class _Planner:
         return run_loop
 
 
+def _evaluated(steps: list[Step], frame: Frame) -> tuple[list[Any], EvaluationError | None]:
+    """Of two arguments the second is looked at even if the first fails, and the call is counted."""
+    args: list[Any] = []
+    wrong: EvaluationError | None = None
+    for step in steps:
+        try:
+            args.append(step(frame))
+        except EvaluationError as error:
+            if len(steps) > 2:
+                raise
+            args.append(None)
+            wrong = wrong or error
+    return args, wrong
+
+
 def _attempt(step: Step, frame: Frame) -> Any:
     try:
         return step(frame)
     except EvaluationError as error:
         return Failed(error)
-
-
-def _field(owner: Any, name: str) -> Any:
-    if isinstance(owner, dict):
-        if name not in owner:
-            raise EvaluationError(f"no such key: {name}")
-        value = owner[name]
-        if value.__class__ is Failed:
-            raise value.error
-        return value
-    if isinstance(owner, Optional):
-        return optional_field(owner, name)
-    raise no_element(owner, name)
-
-
-def _chosen(overloads: list[Overload], args: list[Any]) -> Overload:
-    for overload in overloads:
-        if all(map(accepts, overload.params, args)):
-            return overload
-    raise EvaluationError(_OVERLOAD)
-
-
-def _option(value: Any) -> Optional:
-    if not isinstance(value, Optional):
-        raise EvaluationError("cannot initialize optional entry from non-optional value")
-    return value
-
-
-def _pairs(items: Any, *, two: bool) -> list[tuple[Any, Any]]:
-    if isinstance(items, list):
-        return list(enumerate(items)) if two else [(item, None) for item in items]
-    if isinstance(items, dict):
-        return list(items.items())
-    raise EvaluationError(f"got '{go_type(items)}', expected iterable type")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from engine.api.cel.call_costs import LONGEST_PATTERN
 from engine.api.cel.functions import Library
 from engine.api.cel.library.addresses import url
 from engine.api.cel.types import STRING, STRINGS, opaque, optional_of
@@ -19,6 +20,11 @@ FORMAT = opaque("kubernetes.NamedFormat")
 class NamedFormat(Opaque):
     cel_type = FORMAT
     name: str
+
+    @property
+    def pattern_size(self) -> int:
+        """Of the pattern that the format stands for, which is what a check of it costs by."""
+        return _PATTERN_SIZES.get(self.name, LONGEST_PATTERN)
 
 
 def _fits(name: str, words: str) -> Callable[[str], Iterable[str]]:
@@ -47,6 +53,13 @@ _CHECKS: dict[str, Callable[[str], Iterable[str]]] = {
     "byte": _fits("byte", "invalid base64"),
     "date": _fits("date", "invalid date"),
     "datetime": _fits("datetime", "invalid datetime"),
+}
+
+
+_PATTERN_SIZES = {
+    **dict.fromkeys(("dns1123Label", "dns1123LabelPrefix", "dns1035Label", "dns1035LabelPrefix"), 30),
+    **dict.fromkeys(("dns1123Subdomain", "dns1123SubdomainPrefix", "qualifiedName"), 60),
+    "labelValue": 40,
 }
 
 
