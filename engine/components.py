@@ -12,6 +12,7 @@ from engine.api.wire import ClientCertificate
 from engine.client import Client
 from engine.config import ClusterConfig, Component
 from engine.controllers.manager import MANAGER, ControllerManager
+from engine.dns_addon import DnsAddon
 from engine.elected import ElectedPart, Part
 from engine.machines import ClientFor, Machines
 from engine.pki import ADMIN
@@ -56,6 +57,9 @@ class Components:
             await self._run_part(self._scheduler, client, lease="kube-scheduler")
         if {Component.KUBELETS, Component.NETWORK} & wanted:
             await self._run_part(self._machines, self._client_for(ADMIN, "ktui-machines"), lease="ktui-machines")
+        if Component.NETWORK in wanted:
+            addon = DnsAddon(self._client_for(ADMIN, "kubeadm"), self._config.service_cidrs[0])
+            await self._run(addon.start, addon.stop)
 
     async def _run_part(self, make: Callable[[], Part], client: Client, *, lease: str) -> None:
         """Where several processes may share one store, only the one that holds the Lease runs the part."""
