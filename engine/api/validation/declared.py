@@ -92,9 +92,15 @@ def _covered_of(field: Field) -> Iterator[tuple[str, str]]:
         yield _INVALID, IMMUTABLE
     if field.one_item:
         yield _INVALID, "are mutually exclusive"
+    if field.least is not None:
+        yield _INVALID, _at_least(field.least)
     if field.checks or field.key_checks:
         yield _INVALID, ""
         yield _TOO_LONG, ""
+
+
+def _at_least(least: int) -> str:
+    return f"must be greater than or equal to {least}"
 
 
 # -- the tags themselves
@@ -139,6 +145,8 @@ def _told_of(field: Field, value: Any, before: Any, path: str, problems: Problem
         check(value, path, problems)
     if field.words and value not in field.words:
         problems.not_supported(path, value, field.words)
+    if field.least is not None and value < field.least:
+        problems.invalid(path, value, _at_least(field.least))
     if field.key_checks:
         for key in (key for key in value if key not in (before or {})):
             for check in field.key_checks:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from engine.api.resource_table import CERTIFICATES, NODE, RESOURCE, STORAGE
+from engine.api.resource_table import CERTIFICATES, NETWORKING, NODE, RBAC, RESOURCE, STORAGE
 from engine.api.validation import declared_formats as formats
 from engine.api.validation.declared_formats import Check
 
@@ -34,6 +34,7 @@ class _Tags:
     checks: tuple[Check, ...] = ()
     key_checks: tuple[Check, ...] = ()
     words: tuple[str, ...] = ()
+    least: int | None = None
     one_item: tuple[str, ...] = ()
     zero: Any = OMITTED  # what Go writes for a field that is not set
 
@@ -225,13 +226,45 @@ _OTHERS: Mapping[str, Struct] = {
     "VolumeAttachment": Struct((Field("spec", "VolumeAttachmentSpec", always=True, immutable=True),)),
     "VolumeAttachmentSpec": Struct((Field("attacher", required=True, checks=formats.DRIVER),)),
 }
-STRUCTS: Mapping[str, Struct] = {**_CLAIMS, **_SLICES, **_OTHERS}
+_ROLES: Mapping[str, Struct] = {
+    "Role": Struct((_list("rules", "PolicyRule"),)),
+    "PolicyRule": Struct((Field("verbs", required=True),)),
+    "RoleBinding": Struct((_list("subjects", "Subject"), _one("roleRef", "RoleRef"))),
+    "Subject": Struct((Field("name", required=True),)),
+    "RoleRef": Struct((Field("name", required=True),)),
+}
+_POLICIES: Mapping[str, Struct] = {
+    "NetworkPolicy": Struct((_one("spec", "NetworkPolicySpec"),)),
+    "NetworkPolicySpec": Struct(
+        (_list("ingress", "NetworkPolicyIngressRule"), _list("egress", "NetworkPolicyEgressRule"))
+    ),
+    "NetworkPolicyIngressRule": Struct((_list("from", "NetworkPolicyPeer"),)),
+    "NetworkPolicyEgressRule": Struct((_list("to", "NetworkPolicyPeer"),)),
+    "NetworkPolicyPeer": Struct((_pointer("ipBlock", "IPBlock"),)),
+    "IPBlock": Struct((Field("cidr", required=True),)),
+}
+_WORKLOADS: Mapping[str, Struct] = {
+    "CronJob": Struct((_one("spec", "CronJobSpec"),)),
+    "CronJobSpec": Struct((Field("schedule", required=True),)),
+    "HorizontalPodAutoscaler": Struct((_one("spec", "HorizontalPodAutoscalerSpec"),)),
+    "HorizontalPodAutoscalerSpec": Struct(
+        (Field("minReplicas", pointer=True, least=0), Field("maxReplicas", required=True, least=1))
+    ),
+}
+STRUCTS: Mapping[str, Struct] = {**_CLAIMS, **_SLICES, **_OTHERS, **_ROLES, **_POLICIES, **_WORKLOADS}
 KINDS: Mapping[tuple[str, str], str] = {
+    ("autoscaling", "HorizontalPodAutoscaler"): "HorizontalPodAutoscaler",
+    ("batch", "CronJob"): "CronJob",
     (CERTIFICATES, "CertificateSigningRequest"): "CertificateSigningRequest",
+    (NETWORKING, "NetworkPolicy"): "NetworkPolicy",
     (NODE, "RuntimeClass"): "RuntimeClass",
     **{
         (RESOURCE, kind): kind
         for kind in ("DeviceClass", "DeviceTaintRule", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice")
+    },
+    **{
+        (RBAC, kind): kind.removeprefix("Cluster")
+        for kind in ("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
     },
     **{(STORAGE, kind): kind for kind in ("StorageClass", "VolumeAttachment")},
 }

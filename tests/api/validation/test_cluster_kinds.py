@@ -462,9 +462,9 @@ ROWS: dict[str, tuple[GVK, Object, list[str]]] = {
         HPA,
         spec(maxReplicas=-1, scaleTargetRef={**TARGET, "apiVersion": "a/b/c"}),
         [
-            "spec.maxReplicas: Invalid value: -1: must be greater than or equal to 1",
             "spec.maxReplicas: Invalid value: -1: must be greater than or equal to `minReplicas`",
             'spec.scaleTargetRef.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c',
+            "spec.maxReplicas: Invalid value: -1: must be greater than or equal to 1",
         ],
     ),
     "a ReplicationController to be scaled": (

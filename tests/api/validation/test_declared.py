@@ -212,6 +212,63 @@ def test_new_objects(name: str) -> None:
     assert [str(cause) for cause in validate_create(kind(gvk), prepared(gvk, made(gvk, spec)))] == expected
 
 
+ROLE, BINDING = (GVK("rbac.authorization.k8s.io", "v1", kind) for kind in ("Role", "RoleBinding"))
+NETWORK_POLICY = GVK("networking.k8s.io", "v1", "NetworkPolicy")
+CRON_JOB, AUTOSCALER = GVK("batch", "v1", "CronJob"), GVK("autoscaling", "v2", "HorizontalPodAutoscaler")
+NO_GROUP = "Required value: resource rules must supply at least one api group"
+OF_ALL_KINDS: dict[str, tuple[GVK, Object, list[str]]] = {
+    "a rule without verbs": (
+        ROLE,
+        {"rules": [{"resources": ["pods"]}]},
+        [f"rules[0].apiGroups: {NO_GROUP}", "rules[0].verbs: Required value"],
+    ),
+    "a binding of nobody to nothing": (
+        BINDING,
+        {"roleRef": {"kind": "Odd"}, "subjects": [{"kind": "Odd"}]},
+        [
+            'roleRef.kind: Unsupported value: "Odd": supported values: "Role", "ClusterRole"',
+            'subjects[0].kind: Unsupported value: "Odd": supported values: "ServiceAccount", "User", "Group"',
+            "subjects[0].name: Required value",
+            "roleRef.name: Required value",
+        ],
+    ),
+    "a peer of no addresses": (
+        NETWORK_POLICY,
+        {"spec": {"egress": [{"to": [{"ipBlock": {"cidr": ""}}]}], "policyTypes": ["Odd"]}},
+        [
+            'spec.policyTypes[0]: Unsupported value: "Odd": supported values: "Ingress", "Egress"',
+            "spec.egress[0].to[0].ipBlock.cidr: Required value",
+        ],
+    ),
+    "never": (
+        CRON_JOB,
+        {"spec": {"schedule": "", "concurrencyPolicy": "Odd"}},
+        [
+            'spec.concurrencyPolicy: Unsupported value: "Odd": supported values: "Allow", "Forbid", "Replace"',
+            "spec.jobTemplate.spec.template.spec.containers: Required value",
+            'spec.jobTemplate.spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"',
+            "spec.schedule: Required value",
+        ],
+    ),
+    "scaled below nothing": (
+        AUTOSCALER,
+        {"spec": {"minReplicas": -1, "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment"}}},
+        [
+            "spec.scaleTargetRef.name: Required value",
+            "spec.minReplicas: Invalid value: -1: must be greater than or equal to 0",
+            "spec.maxReplicas: Required value",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OF_ALL_KINDS)
+def test_other_kinds(name: str) -> None:
+    gvk, fields, expected = OF_ALL_KINDS[name]
+    created = prepared(gvk, {"metadata": {"name": "a", "namespace": "b"}, **fields})
+    assert [str(cause) for cause in validate_create(kind(gvk), created)] == expected
+
+
 PROVISIONED = {"provisioner": "a.io/b", "reclaimPolicy": "Delete"}
 
 

@@ -510,7 +510,7 @@ CRONS: dict[str, tuple[Object, list[str]]] = {
     ),
     "no schedule, a negative deadline": (
         {"schedule": "", "startingDeadlineSeconds": -1},
-        ["spec.schedule: Required value", f"spec.startingDeadlineSeconds: Invalid value: -1: {NOT_NEGATIVE}"],
+        [f"spec.startingDeadlineSeconds: Invalid value: -1: {NOT_NEGATIVE}", "spec.schedule: Required value"],
     ),
     "the machine's own zone, by another name": (
         {"schedule": "* * * * *", "timeZone": "lOcAl"},

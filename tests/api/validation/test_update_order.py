@@ -23,7 +23,6 @@ REPLICA_SET, DAEMON_SET = GVK("apps", "v1", "ReplicaSet"), GVK("apps", "v1", "Da
 ADDRESS = GVK("networking.k8s.io", "v1", "IPAddress")
 REVISION = GVK("apps", "v1", "ControllerRevision")
 BUDGET, EVENT = GVK("policy", "v1", "PodDisruptionBudget"), GVK("", "v1", "Event")
-_VERBS = "rules[0].verbs: Required value: verbs must contain at least one value"
 _SUBDOMAIN = "a lowercase RFC 1123 subdomain must consist of"
 _ATTACHED = {"attacher": "a.io", "nodeName": "n", "source": {"persistentVolumeName": "v"}}
 
@@ -103,7 +102,7 @@ UPDATES: dict[str, tuple[GVK, Object, Object, list[str]]] = {
         ROLE,
         {"rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]},
         {"rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": []}]},
-        [_VERBS],
+        ["rules[0].verbs: Required value"],
     ),
     "a binding that loses its role": (
         BINDING,
@@ -112,8 +111,8 @@ UPDATES: dict[str, tuple[GVK, Object, Object, list[str]]] = {
         [
             'roleRef.apiGroup: Unsupported value: "": supported values: "rbac.authorization.k8s.io"',
             'roleRef.kind: Unsupported value: "": supported values: "Role", "ClusterRole"',
-            "roleRef.name: Required value",
             'roleRef: Invalid value: {"APIGroup":"","Kind":"","Name":""}: field is immutable',
+            "roleRef.name: Required value",
         ],
     ),
     "an address that loses its parent": (
