@@ -23,6 +23,7 @@ from ktui.widgets.syntax import yaml_text
 from ktui.widgets.table_pane import TablePane
 
 FRAME_SECONDS = 0.05
+INSIDE_SECONDS = 0.5  # between two readings of an object that changes while one looks at it
 SORT_KEYS = {"N": "NAME", "P": "NAMESPACE", "A": "AGE", "R": "READY", "S": "STATUS", "T": "RESTARTS", "I": "IP"}
 
 
@@ -53,6 +54,7 @@ class ObjectsScreen(ObjectActions):
         self._fields = ""  # the field selector that the list was asked with
         self._wanted = ""  # the key that the cursor is to go to once it is there
         self._last_marked = ""
+        self._read_at = 0.0  # when the inside was read, on the reader's clock
 
     def compose_body(self) -> ComposeResult:
         with Beside():
@@ -154,6 +156,12 @@ class ObjectsScreen(ObjectActions):
         self.objects.show(self.table.titles, self.table.rows, empty=empty)
         if self._wanted in self.table:
             self._go_to_wanted()
+        if self.detail.display and self._is_inside_old(now):
+            self.action_yaml()
+
+    def _is_inside_old(self, now: float) -> bool:
+        """Whether the object that one looks into has changed since it was read."""
+        return self.table.changed.get(self.grid.key, 0.0) > self._read_at and now - self._read_at >= INSIDE_SECONDS
 
     def _go_to_wanted(self) -> None:
         """The object that one came for is under the cursor, whatever was filtered, and its inside is shown."""
@@ -186,6 +194,10 @@ class ObjectsScreen(ObjectActions):
     @work(exclusive=True, group="yaml", exit_on_error=False)
     async def action_yaml(self) -> None:
         """Show the object under the cursor beside the table, and what it belongs to as links."""
+        self._read_at = self.ktui.session.world.clock.monotonic()
+        if self.chosen() is None:
+            self.detail.display = False
+            return
         obj = await self.read()
         if obj is None:
             return

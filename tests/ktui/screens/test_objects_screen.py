@@ -99,6 +99,18 @@ async def test_yaml_beside_the_table_follows_the_cursor(show: Show) -> None:
         await driver.misses("kind: ConfigMap")
 
 
+async def test_the_yaml_is_that_of_now_and_goes_with_its_object(show: Show) -> None:
+    async with show() as driver:
+        await show_maps(driver, "one")
+        await driver.press("y")
+        await driver.sees("kind: ConfigMap", "name: one")
+        for value in ("first", "second"):
+            await driver.client.patch(CONFIG_MAPS, "one", {"data": {"news": value}}, namespace="default")
+            await driver.sees(f"news: {value}")
+        await driver.client.delete(CONFIG_MAPS, "one", namespace="default")
+        await driver.misses("kind: ConfigMap")
+
+
 async def test_the_cursor_moves_by_keys_and_clicks(show: Show) -> None:
     async with show() as driver:
         grid = await show_maps(driver, *(f"map-{number:02}" for number in range(60)))
