@@ -67,6 +67,7 @@ def _pointer(name: str, struct: str) -> Field:
     return Field(name, struct, pointer=True)
 
 
+_NAMED = _one("metadata", "LongName")
 _EFFECTS = ("NoExecute", "NoSchedule", "None")
 _MODE = Field("allocationMode", words=("All", "ExactCount"))
 _NAME = Field("name", zero="")
@@ -181,7 +182,7 @@ _CLAIMS: Mapping[str, Struct] = {
     ),
 }
 _SLICES: Mapping[str, Struct] = {
-    "DeviceClass": Struct((_one("spec", "DeviceClassSpec"),)),
+    "DeviceClass": Struct((_NAMED, _one("spec", "DeviceClassSpec"))),
     "DeviceClassSpec": Struct(
         (
             _list("selectors", "DeviceSelector", 32),
@@ -244,6 +245,11 @@ _POLICIES: Mapping[str, Struct] = {
     "IPBlock": Struct((Field("cidr", required=True),)),
 }
 _WORKLOADS: Mapping[str, Struct] = {
+    "LongName": Struct((Field("name", checks=(formats.long_name,)),)),
+    "ReplicationController": Struct((_NAMED, _one("spec", "ReplicationControllerSpec"))),
+    "ReplicationControllerSpec": Struct(
+        (Field("replicas", pointer=True, least=0), Field("minReadySeconds", pointer=True, least=0))
+    ),
     "CronJob": Struct((_one("spec", "CronJobSpec"),)),
     "CronJobSpec": Struct((Field("schedule", required=True),)),
     "HorizontalPodAutoscaler": Struct((_one("spec", "HorizontalPodAutoscalerSpec"),)),
@@ -253,6 +259,7 @@ _WORKLOADS: Mapping[str, Struct] = {
 }
 STRUCTS: Mapping[str, Struct] = {**_CLAIMS, **_SLICES, **_OTHERS, **_ROLES, **_POLICIES, **_WORKLOADS}
 KINDS: Mapping[tuple[str, str], str] = {
+    ("", "ReplicationController"): "ReplicationController",
     ("autoscaling", "HorizontalPodAutoscaler"): "HorizontalPodAutoscaler",
     ("batch", "CronJob"): "CronJob",
     (CERTIFICATES, "CertificateSigningRequest"): "CertificateSigningRequest",

@@ -250,6 +250,22 @@ OF_ALL_KINDS: dict[str, tuple[GVK, Object, list[str]]] = {
             "spec.schedule: Required value",
         ],
     ),
+    "fewer than none of a bad name": (
+        GVK("", "v1", "ReplicationController"),
+        {"metadata": {"name": "A", "namespace": "b"}, "spec": {"replicas": -1, "minReadySeconds": -1}},
+        [
+            "spec.selector: Required value",
+            "spec.template: Required value",
+            f'metadata.name: Invalid value: "A": {_SUBDOMAIN}',
+            "spec.replicas: Invalid value: -1: must be greater than or equal to 0",
+            "spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0",
+        ],
+    ),
+    "a class of a bad name": (
+        CLASS,
+        {"metadata": {"name": "A"}, "spec": {"selectors": [{}]}},
+        ["spec.selectors[0].cel: Required value", f'metadata.name: Invalid value: "A": {_SUBDOMAIN}'],
+    ),
     "scaled below nothing": (
         AUTOSCALER,
         {"spec": {"minReplicas": -1, "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment"}}},
