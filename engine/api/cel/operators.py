@@ -81,13 +81,21 @@ def contains(items: Any, item: Any) -> bool:
     return any(equal(item, each) for each in items)
 
 
+_TRUTHS = (True, False)  # and with them 1 and 0, of whatever type
+
+
 def looked_up(mapping: dict[Any, Any], key: Any) -> Any:
     try:
-        if key in mapping and not (isinstance(key, bool) and 1 in mapping and mapping.get(key) is not mapping[key]):
+        if key in mapping and (key not in _TRUTHS or _is_key(key, mapping)):
             return mapping[key]
     except TypeError:
         raise EvaluationError("unsupported key type") from None
     raise EvaluationError(f"no such key: {shown_key(key)}")
+
+
+def _is_key(key: Any, mapping: dict[Any, Any]) -> bool:
+    """To Python true is 1 and false is 0, of which CEL thinks otherwise."""
+    return any(isinstance(each, bool) == isinstance(key, bool) for each in mapping if each == key)
 
 
 def no_element(owner: Any, key: Any) -> EvaluationError:
@@ -103,7 +111,7 @@ def shown_key(key: Any) -> str:
 
 def indexed(items: list[Any], index: Any) -> Any:
     if isinstance(index, float):
-        if index != int(index):
+        if not index.is_integer():
             raise EvaluationError("unsupported index type 'double' in list")
         index = int(index)
     if not 0 <= index < len(items):
