@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.api.types import DEPLOYMENTS, ENDPOINT_SLICES, ENDPOINTS, PODS, SERVICES, Object
+from engine.api.types import DEPLOYMENTS, ENDPOINT_SLICES, ENDPOINTS, GVR, PODS, SERVICES, Object
 from engine.clock import VirtualClock
+from engine.controllers.endpointslice import EndpointSliceController
+from engine.controllers.serviceaccount import ServiceAccountController
 from engine.world import World
 from tests.controllers.cluster import PodHands, TestCluster, running, web
+
+QUOTAS = GVR("", "v1", "resourcequotas")
 
 
 def service(**spec: Any) -> Object:
@@ -145,3 +149,31 @@ async def test_a_cache_behind_its_own_create_is_waited_for(virtual_clock: Virtua
         found = await cluster.find(ENDPOINTS, "web")
         assert found is not None
         assert len(found["subsets"][0]["addresses"]) == 1
+
+
+async def test_what_keeps_slices_from_being_written_is_told_in_one_event(world: World) -> None:
+    async with running(world, controllers=(EndpointSliceController, ServiceAccountController)) as cluster:
+        await cluster.eventually_service_account("default")
+        for number in (1, 2):
+            pod = {
+                "metadata": {"name": f"lost-{number}", "labels": {"app": "web"}},
+                "spec": {"nodeName": f"gone-{number}", "containers": [{"name": "c", "image": "nginx"}]},
+            }
+            await cluster.admin.create(PODS, pod, namespace="default")
+            status = {"status": {"phase": "Running", "podIP": "10.0.0.1", "podIPs": [{"ip": "10.0.0.1"}]}}
+            await cluster.admin.patch(PODS, f"lost-{number}", status, namespace="default", subresource="status")
+        hard = {"spec": {"hard": {"count/endpointslices.discovery.k8s.io": "0"}}}
+        quota = await cluster.admin.create(QUOTAS, {"metadata": {"name": "none"}, **hard}, namespace="default")
+        counted = {**hard["spec"], "used": {"count/endpointslices.discovery.k8s.io": "0"}}
+        await cluster.admin.update_status(QUOTAS, {**quota, "status": counted})
+        await cluster.admin.create(SERVICES, service(), namespace="default")
+
+        async def told() -> list[str]:
+            return await cluster.events("FailedToUpdateEndpointSlices")
+
+        said, *_ = await cluster.eventually("the event", told)
+        skipped = (f"skipping Pod lost-{n} for Service default/web: Node gone-{n} Not Found" for n in (1, 2))
+        assert said.startswith(
+            f"Error updating Endpoint Slices for Service default/web: [{', '.join(skipped)}, "
+            'failed to create EndpointSlice for Service default/web: endpointslices.discovery.k8s.io "web-'
+        )

@@ -27,6 +27,14 @@ class NodeNotFoundError(Exception):
     """A Pod names a Node that is not there; its endpoint is left out until it is."""
 
 
+class _FailedWriteError(Exception):
+    """A slice could not be written: what was to be done, and why not."""
+
+    def __init__(self, what: str, error: ApiError) -> None:
+        super().__init__(f"{what}: {error}")
+        self.error = error
+
+
 class EndpointSliceController(Controller):
     name = "endpointslice-controller"
     kind = "service"
@@ -125,14 +133,19 @@ class EndpointSliceController(Controller):
         )
         try:
             await self._act(key, service, changes, trigger)
-        except ApiError as error:
-            message = f"Error updating Endpoint Slices for Service {key}: {error}"
-            self.recorder.event(service, WARNING, "FailedToUpdateEndpointSlices", message)
-            raise
+        except _FailedWriteError as failed:
+            self._tell_of_errors(service, [*changes.skipped, str(failed)])
+            raise failed.error from None
         if changes.skipped:
-            message = f"Error updating Endpoint Slices for Service {key}: {changes.skipped[0]}"
-            self.recorder.event(service, WARNING, "FailedToUpdateEndpointSlices", message)
-            raise NodeNotFoundError(changes.skipped[0])
+            raise NodeNotFoundError(self._tell_of_errors(service, changes.skipped))
+
+    def _tell_of_errors(self, service: Object, errors: list[str]) -> str:
+        """All of them, in the words of an aggregate of errors: each once."""
+        unique = list(dict.fromkeys(errors))
+        shown = unique[0] if len(unique) == 1 else f"[{', '.join(unique)}]"
+        message = f"Error updating Endpoint Slices for Service {object_key(service)}: {shown}"
+        self.recorder.event(service, WARNING, "FailedToUpdateEndpointSlices", message)
+        return shown
 
     def _plan(self, service: Object, pods: list[Object], slices: list[Object]) -> Plan:
         types = address_types(service)
@@ -165,7 +178,8 @@ class EndpointSliceController(Controller):
             self.recorder.event(service, WARNING, DISABLED, "Topology Aware Hints has been disabled")
 
     async def _act(self, key: str, service: Object, changes: Plan, trigger: datetime | None) -> None:
-        namespace = service["metadata"]["namespace"]
+        """Raises _FailedWriteError."""
+        namespace, of = service["metadata"]["namespace"], f"EndpointSlice for Service {key}"
         if not service["metadata"].get("deletionTimestamp"):
             for each in changes.create:
                 try:
@@ -173,16 +187,21 @@ class EndpointSliceController(Controller):
                 except ApiError as error:
                     if namespace_terminating(error):
                         return
-                    raise
+                    raise _FailedWriteError(f"failed to create {of}", error) from None
                 self._tracker.wrote(key, created)
         for each in changes.update:
-            self._tracker.wrote(key, await self.client.update(ENDPOINT_SLICES, _stamped(each, trigger)))
-        for each in changes.delete:
             try:
-                await self.client.delete(ENDPOINT_SLICES, each["metadata"]["name"], namespace=namespace)
+                updated = await self.client.update(ENDPOINT_SLICES, _stamped(each, trigger))
+            except ApiError as error:
+                raise _FailedWriteError(f"failed to update {each['metadata']['name']} {of}", error) from None
+            self._tracker.wrote(key, updated)
+        for each in changes.delete:
+            name = each["metadata"]["name"]
+            try:
+                await self.client.delete(ENDPOINT_SLICES, name, namespace=namespace)
             except ApiError as error:
                 if error.code != 404:
-                    raise
+                    raise _FailedWriteError(f"failed to delete {name} {of}", error) from None
             self._tracker.deleted(key, each)
 
 
