@@ -78,13 +78,13 @@ async def test_a_patch_is_of_the_newest_unless_it_takes_the_version_away(client:
 @pytest.mark.parametrize("verb", ["PUT", "PATCH"])
 async def test_the_version_of_what_is_not_there_counts_for_nothing(client: Client, verb: str) -> None:
     """The generic registry creates it and forgets the version (store.go Update, etcd3 updateState)."""
-    sent = of(LEASES, {**LEASE, "metadata": {**LEASE["metadata"], "resourceVersion": "7"}}, "Lease")
+    sent = of(LEASES, {**LEASE, "metadata": {**LEASE["metadata"], "resourceVersion": "70000"}}, "Lease")
     headers = {"content-type": APPLY_PATCH} if verb == "PATCH" else {}
     answer = await client.send(
         verb, LEASES.path("default", "a"), body=sent, query={"fieldManager": ["m"]}, headers=headers
     )
     assert answer.status == 201
-    assert answer.body["metadata"]["resourceVersion"] not in ("", "7")
+    assert answer.body["metadata"]["resourceVersion"] not in ("", "70000")
     again = await client.send(
         verb, LEASES.path("default", "a"), body=sent, query={"fieldManager": ["m"]}, headers=headers
     )
