@@ -22,7 +22,7 @@ from engine.latency import PROFILES, ProfileError, load_profile
 from engine.serve import ServeError, serve
 from engine.store import StoreError
 from ktui.commands import UsageError
-from ktui.commands.lifecycle import tell_running
+from ktui.commands.lifecycle import DEFAULT_NAME, tell_running
 from ktui.engine_collector import RestingCollector, tame_the_collector
 from ktui.engine_process import UpOptions
 
@@ -46,12 +46,22 @@ def run(options: UpOptions, *, announce: bool) -> int:
     except ClusterRunningError as error:
         print(f"error: {error}", file=sys.stderr)
         if error.running is not None:
-            print(f"export KUBECONFIG={error.running.kubeconfig}", file=sys.stderr)
+            print(_ways_on(error.running, options.name), file=sys.stderr)
         return 1
     except (FolderError, ServeError, StoreError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _ways_on(running: Running, name: str) -> str:
+    """What can be done where the cluster that was to be started runs."""
+    named = "" if name == DEFAULT_NAME else f" --name {name}"
+    return (
+        f"export KUBECONFIG={running.kubeconfig}\n"
+        f'To use it as it is: "ktui{named}". To start it anew: "ktui down{named}", then "ktui up{named}". '
+        'To have another beside it: "ktui up --name NAME".'
+    )
 
 
 def _say(text: str) -> None:

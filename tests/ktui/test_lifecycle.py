@@ -83,6 +83,9 @@ def test_the_life_of_a_cluster(home: Home) -> None:
     assert second.err.startswith(
         f"error: the cluster in {home.folder().path} is already running at {running.address} (pid {running.pid})\n"
     )
+    assert (
+        'To start it anew: "ktui down", then "ktui up". To have another beside it: "ktui up --name NAME".' in second.err
+    )
 
     home.folder().running_file.write_bytes(b"{")
     refused = home.ktui("reset", "--yes")
