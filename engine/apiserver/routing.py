@@ -77,8 +77,10 @@ def _check_built_in(info: ResourceInfo, request: RequestInfo, method: str) -> No
     verbs = _route_verbs(info, request)
     if verbs is None:
         raise path_not_found()
+    if request.subresource in _ANY_METHOD:
+        return
     verb = "get" if request.subresource and request.verb == "list" else request.verb
-    if method in ("HEAD", "OPTIONS") and request.subresource not in _ANY_METHOD:
+    if method in ("HEAD", "OPTIONS"):
         raise method_not_allowed()
     if request.verb == "watch" and method != "GET":  # of a path like /api/v1/watch/pods, which says watch by itself
         raise method_not_allowed()

@@ -161,12 +161,13 @@ class ServiceProxy:
     def choose(self, rule: Rule, source: str) -> Endpoint:
         """The endpoint that gets what is sent to a rule's address: any of them, the same for a source while its
         affinity lasts."""
+        if not rule.affinity_seconds:
+            return self._rng.choice(rule.endpoints)
         now = self._world.clock.monotonic()
         chosen, until = self._affinity.get((rule.service, source), (None, now))
         if chosen is None or until <= now or chosen not in rule.endpoints:
             chosen = self._rng.choice(rule.endpoints)
-        if rule.affinity_seconds:
-            self._affinity[rule.service, source] = (chosen, now + rule.affinity_seconds)
+        self._affinity[rule.service, source] = (chosen, now + rule.affinity_seconds)
         return chosen
 
     # -- views

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from engine.api.types import GVR
+from engine.api.types import GVR, PODS, SERVICE_ACCOUNTS
 from engine.api.wire import Request, Response
 from engine.apiserver.server import ApiServer
 from engine.client import Client
@@ -183,3 +183,20 @@ async def test_what_is_no_part_of_a_key_names_nothing(client: Client, method: st
             headers={"content-type": kind} if kind else {},
         )
         assert (answer.status, answer.body["message"]) == (400, f"Name parameter invalid: {shown}: {why}")
+
+
+async def test_a_proxied_path_ends_with_a_slash_and_any_method_goes_on(server: ApiServer, client: Client) -> None:
+    pod = {"containers": [{"name": "c", "image": "nginx"}], "automountServiceAccountToken": False}
+    metadata = {"name": "web", "namespace": "default"}
+    await client.create(SERVICE_ACCOUNTS, {"metadata": {"name": "default"}}, namespace="default")
+    await client.create(PODS, {"metadata": metadata, "spec": pod}, namespace="default")
+    path = "/api/v1/namespaces/default/pods/web/proxy"
+    for method in ("GET", "HEAD"):
+        answer = await ask(server, method, path)
+        assert (answer.status, answer.headers["location"]) == (301, f"{path}/")
+    answer = await server.handle(Request("GET", path, {"a": ["1"]}, certificate=ADMIN))
+    assert answer.headers["location"] == f"{path}/?a=1"
+    for method in ("POST", "PUT", "PATCH", "DELETE", "OPTIONS"):
+        for asked in (path, f"{path}/"):
+            assert (await ask(server, method, asked)).status == 503  # it has no node
+    assert (await ask(server, "GET", "/api/v1/namespaces/default/pods/nope/proxy")).status == 404

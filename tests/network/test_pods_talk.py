@@ -161,3 +161,25 @@ async def test_an_affine_service_sends_a_source_to_one_endpoint(virtual_clock: V
 
         assert await answers("any") == {"a", "b", "c"}
         assert len(await answers("one")) == 1
+        await client.patch(SERVICES, "one", {"spec": {"sessionAffinity": "None"}}, namespace="default")
+        await virtual_clock.sleep(5)
+        assert await answers("one") == {"a", "b", "c"}
+
+
+async def test_netexec_tells_its_name_on_the_port_that_is_asked_for(virtual_clock: VirtualClock) -> None:
+    async with Cluster(ClusterConfig(seed=1), clock=virtual_clock) as cluster:
+        client = cluster.client(user_agent="kubectl")
+        image = "registry.k8s.io/e2e-test-images/agnhost:2.53"
+        probe = {"httpGet": {"path": "/healthz", "port": 8083}}
+        netexec = pod("netexec", image, args=["netexec", "--http-port=8083"], readinessProbe=probe)
+        await client.create(PODS, netexec, namespace="default")
+        await client.create(PODS, pod("asking", image), namespace="default")
+        pods = await until_running(client, virtual_clock, 2)
+        address = pods["netexec"]["status"]["podIP"]
+        asking = Inside(cluster, pods["asking"])
+
+        assert await asking.run(f"curl -s {address}:8083/hostname") == (0, "netexec", "")
+        assert await asking.run(f"curl -s '{address}:8083/echo?msg=hi&code=404'") == (0, "hi", "")
+        assert await asking.run(f"/agnhost connect {address}:8083") == (0, "", "")
+        assert await asking.run(f"/agnhost connect {address}:80") == (1, "", "REFUSED\n")
+        assert await asking.run("/agnhost dns-server-list") == (0, "10.96.0.10\n", "")

@@ -37,13 +37,10 @@ class PodProxy:
         """Raises ApiError 400, 404, 503."""
         name, port = _split(call.info.name)
         resource = call.gvr_resource.gvr
-        if resource == PODS:
-            place = await self._pod(call, name, port)
-        elif resource == SERVICES:
-            place = await self._service(call, name, port)
-        else:
+        if resource == NODES:
             return await self._node(call, name, port)
-        return await self._ask(call, place)
+        place = await (self._pod if resource == PODS else self._service)(call, name, port)
+        return _to_root(call) or await self._ask(call, place)
 
     async def _node(self, call: Call, name: str, port: str) -> Response:
         """What a kubelet itself serves; nothing else of a node listens (pkg/registry/core/node strategy.go
@@ -57,6 +54,8 @@ class PodProxy:
             where = next((each["address"] for each in addresses if each["type"] == "InternalIP"), name)
             refused = f"dial tcp {where}:{port or _KUBELET}: connect: connection refused"
             raise unavailable(f"error trying to reach service: {refused}")
+        if moved := _to_root(call):
+            return moved
         path = "/".join(call.info.parts)
         if path and call.request.path.endswith("/"):
             path += "/"
@@ -128,6 +127,16 @@ class PodProxy:
         finally:
             connection.close()
         return _response(bytes(received))
+
+
+def _to_root(call: Call) -> Response | None:
+    """Where a path ends before that of what is asked begins, one with a slash is to be asked instead (apimachinery
+    pkg/util/proxy upgradeaware.go proxyRedirectsforRootPath)."""
+    request = call.request
+    if call.info.parts or request.path.endswith("/") or request.method not in ("GET", "HEAD"):
+        return None
+    query = urlencode(request.query, doseq=True)
+    return Response(301, b"", {"location": f"{quote(request.path)}/{'?' if query else ''}{query}"})
 
 
 def _split(identity: str) -> tuple[str, str]:

@@ -82,7 +82,9 @@ CATALOG: dict[str, ImageProfile] = {
         "This message shows that your installation appears to be working correctly.\n\n",
     ),
     "registry.k8s.io/pause": _server(0.3, "pause", uid=65535),
-    "registry.k8s.io/e2e-test-images/agnhost": _server(54.0, "agnhost", cmd=("pause",), ports=(8080, 9376)),
+    "registry.k8s.io/e2e-test-images/agnhost": ImageProfile(
+        54 * _MB, ("/agnhost",), ("pause",), frozenset({"agnhost", "agnhost-2", "bash", "curl", "nc"}), busybox=True
+    ),
     "registry.k8s.io/echoserver": _server(46.0, "nginx", ports=(8080,)),
     "hashicorp/http-echo": _server(3.1, "http-echo", ports=(5678,)),
     "nginxinc/nginx-unprivileged": _server(72.0, "nginx", cmd=("-g", "daemon off;"), ports=(8080,), uid=101),

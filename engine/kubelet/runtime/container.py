@@ -15,7 +15,7 @@ from engine.api.quantity import Quantity
 from engine.clock import Clock, Timer
 from engine.kubelet import kernel
 from engine.kubelet.cri import ContainerConfig, ContainerState, ContainerStatus, CriError, Mount, PodSandboxStatus
-from engine.kubelet.runtime import entrypoints
+from engine.kubelet.runtime import agnhost, entrypoints
 from engine.kubelet.runtime.catalog import ImageProfile
 from engine.kubelet.runtime.files import Files
 from engine.kubelet.runtime.image_files import tree_of
@@ -253,6 +253,8 @@ class SimulatedContainer:
         """200, but 404 from a known web server without configuration of its own for a page that it does not have."""
         paths = (mount.container_path for mount in self.status.config.mounts)
         configured = any(not path.startswith(NOT_CONFIGURATION) for path in paths)
+        if (answered := agnhost.page(self.machine, path)) is not None:
+            return answered.status
         page = path.partition("?")[0]
         if not self.profile.paths or configured or page in self.profile.paths:
             return 200

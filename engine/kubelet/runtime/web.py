@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from datetime import datetime
 from html import escape
+from http.client import responses
 from typing import NamedTuple
 
-from engine.kubelet.runtime import pages
+from engine.kubelet.runtime import agnhost, pages
 from engine.kubelet.runtime.container import SimulatedContainer
 from engine.kubelet.runtime.pages import LABEL, html
 from engine.kubelet.runtime.versions import version_of
@@ -76,6 +77,8 @@ def answer_once(container: SimulatedContainer, port: int, data: bytes, now: date
 
 def answer(container: SimulatedContainer, request: HttpRequest, now: datetime, source: str = "127.0.0.1") -> HttpAnswer:
     """What the server of a container answers; it also writes its access log, where a real one does."""
+    if (answered := agnhost.page(container.machine, request.path, source)) is not None:
+        return HttpAnswer(answered.status, "", "text/plain; charset=utf-8", answered.text)
     kind = _kind(container)
     status = container.http_status(request.path)
     if request.method not in ("GET", "HEAD", "POST", "OPTIONS"):
@@ -95,7 +98,7 @@ def answer(container: SimulatedContainer, request: HttpRequest, now: datetime, s
 def on_the_wire(request: HttpRequest, given: HttpAnswer, now: datetime) -> bytes:
     body = given.body.encode()
     head = [
-        f"HTTP/1.1 {given.status} {_REASONS[given.status]}",
+        f"HTTP/1.1 {given.status} {_reason(given.status)}",
         *([f"Server: {given.server}"] if given.server else ()),
         f"Date: {now:%a, %d %b %Y %H:%M:%S} GMT",
         f"Content-Type: {given.content_type}",
@@ -106,6 +109,10 @@ def on_the_wire(request: HttpRequest, given: HttpAnswer, now: datetime) -> bytes
         "",
     ]
     return "\r\n".join(head).encode() + (b"" if request.method == "HEAD" else body)
+
+
+def _reason(status: int) -> str:
+    return _REASONS.get(status) or responses.get(status, "")
 
 
 _SERVERS = {"httpd": "Apache/2.4.63 (Unix)", "caddy": "Caddy", "python": "SimpleHTTP/0.6"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from engine.kubelet.runtime.shell import interactive, programs, reading
-from engine.kubelet.runtime.shell.commands import UTILITIES, Call, Command, read_file
+from engine.kubelet.runtime.shell.commands import UTILITIES, Call, Command, agnhost, read_file
 from engine.kubelet.runtime.shell.commands.clock import seconds_of
 from engine.kubelet.runtime.shell.interpreter import Interpreter
 from engine.kubelet.runtime.shell.process import Machine, Process
@@ -14,7 +14,7 @@ from engine.kubelet.runtime.shell.process import Machine, Process
 def exists(machine: Machine, name: str) -> bool:
     """Whether the container has this program."""
     base = name.rpartition("/")[2]
-    if base in COMMANDS:
+    if base in COMMANDS and base not in AGNHOST:
         return base not in PROCPS or machine.busybox or machine.programs is None or base in machine.programs
     if name.startswith("/") and name in machine.files:
         return True
@@ -118,6 +118,7 @@ _PLACES = {
 }
 # What images that are not built on busybox seldom have.
 PROCPS = frozenset({"ps", "top"})
+AGNHOST = frozenset(agnhost.COMMANDS)  # and what but one image has
 
 COMMANDS: Mapping[str, Command] = {
     **UTILITIES,

@@ -151,6 +151,8 @@ class Machine:
     stdin_open: bool = False  # whether somebody holds the standard input open (stdin or tty of the container)
     listening: set[int] = field(default_factory=set)  # ports that its processes have opened
     serving: bool = False  # a server whose ports are not known has been started
+    serves: str = ""  # which of agnhost's servers runs, and since when by `monotonic`
+    serves_since: float = 0.0
     address: str = "127.0.0.1"  # of the Pod
     image: str = ""  # its full reference
     processes: dict[int, str] = field(default_factory=dict)  # command lines by process id

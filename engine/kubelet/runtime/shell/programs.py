@@ -48,7 +48,6 @@ SERVERS: dict[str, Server] = {
     "vault": Server(0, (8200,)),
     "consul": Server(0, (8500,)),
     "pause": Server(0),
-    "agnhost": Server(2),
     "java": Server(143),
     "node": Server(None),
     "npm": Server(None),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from engine.kubelet.runtime.shell.commands import (
+    agnhost,
     archive,
     awk,
     clock,
@@ -30,6 +31,7 @@ from engine.kubelet.runtime.shell.commands import (
 from engine.kubelet.runtime.shell.commands.call import Call, Command, read_file
 
 UTILITIES: Mapping[str, Command] = {
+    **agnhost.COMMANDS,
     **output.COMMANDS,
     **clock.COMMANDS,
     **fields.COMMANDS,

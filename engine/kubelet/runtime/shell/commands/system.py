@@ -34,8 +34,16 @@ def _hostname(call: Call) -> int:
         name = call.machine.address + (" " if call.flag("I") else "")
     elif call.flag("s"):
         name = name.partition(".")[0]
+    elif call.flag("f"):
+        name = _full_name(call, name)
     call.io.stdout(f"{name}\n")
     return 0
+
+
+def _full_name(call: Call, name: str) -> str:
+    """As the hosts file has it."""
+    rows = (line.split() for line in call.machine.files.get("/etc/hosts", "").splitlines())
+    return next((row[1] for row in rows if name in row[1:]), name)
 
 
 def _id(call: Call) -> int:
