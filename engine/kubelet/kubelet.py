@@ -195,6 +195,9 @@ class Kubelet:
     def _node_changed(self, old: Object | None, new: Object | None, origin: Origin) -> None:
         if new is None:
             self.agent.deleted()
+        if _attached(old) != _attached(new):
+            for uid in self._syncer.volumes_are_attached():
+                self.loop.sync(uid)
         cidr = ((new or {}).get("spec") or {}).get("podCIDR", "")
         if cidr and not self.simulated.cni.ready:
             self._configure_network(cidr)
@@ -374,3 +377,7 @@ class Kubelet:
 
     def view(self, name: str, parameters: Mapping[str, str]) -> Any:
         return self._views.look(name, parameters)
+
+
+def _attached(node: Object | None) -> object:
+    return ((node or {}).get("status") or {}).get("volumesAttached")

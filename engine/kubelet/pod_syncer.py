@@ -53,6 +53,7 @@ class Syncer:
         node_name: str,
     ) -> None:
         self.waiting_for_network: dict[str, None] = {}
+        self._waiting_for_volumes: dict[str, None] = {}
         self._world = world
         self._runtime = runtime
         self._manager = manager
@@ -85,6 +86,8 @@ class Syncer:
             self.waiting_for_network[uid] = None
             return SyncOutcome(again_after=self._until_deadline(pod))
         volumes = await self._set_up(pod)
+        if volumes is None and uid in self._waiting_for_volumes:
+            return SyncOutcome(again_after=self._until_deadline(pod))
         if volumes is None:
             return SyncOutcome(again_after=self._earliest(pod, self._mount_backoff.remaining(uid)))
         result = await self._manager.sync_pod(pod, status, volumes)
@@ -139,6 +142,10 @@ class Syncer:
             return known
         if self._mount_backoff.remaining(uid):
             return None
+        self._waiting_for_volumes.pop(uid, None)
+        if not await self._is_attached(pod):
+            self._waiting_for_volumes[uid] = None
+            return None
         volumes = Volumes(self._references)
         try:
             await volumes.set_up(pod)
@@ -152,6 +159,18 @@ class Syncer:
         if _runs_a_program(pod):
             await volumes.fill(pod)
         return volumes
+
+    async def _is_attached(self, pod: Object) -> bool:
+        """Whether all its claims' volumes are (the volume manager's WaitForAttachAndMount)."""
+        for volume in pod["spec"].get("volumes") or ():
+            claim = pods.claim_of(pod, volume)
+            if claim and not await self._references.is_attached(pods.namespace_of(pod), claim):
+                return False
+        return True
+
+    def volumes_are_attached(self) -> list[str]:
+        """The Pods that wait for theirs, which look again."""
+        return list(self._waiting_for_volumes)
 
     async def _follow(self, pod: Object, volumes: Volumes) -> None:
         """Read what volumes are made of again: at the Pod's own changes, and once in a resync period."""
@@ -174,6 +193,7 @@ class Syncer:
         return volumes.files if volumes is not None else {}
 
     def _forget_volumes(self, uid: str) -> None:
+        self._waiting_for_volumes.pop(uid, None)
         self._volumes.pop(uid, None)
         self._pods.pop(uid, None)
         self._mount_backoff.forget(uid)

@@ -23,6 +23,13 @@ def namespace_of(pod: Object) -> str:
     return str(pod["metadata"].get("namespace", ""))
 
 
+def claim_of(pod: Object, volume: Object) -> str:
+    """The name of the claim behind a volume of the Pod; "" where there is none."""
+    if source := volume.get("persistentVolumeClaim"):
+        return str(source["claimName"])
+    return f"{name_of(pod)}-{volume['name']}" if volume.get("ephemeral") is not None else ""
+
+
 def full_name(pod: Object) -> str:
     """As the kubelet prints a Pod in its messages: `web_default(2b5f...)`."""
     return f"{name_of(pod)}_{namespace_of(pod)}({uid_of(pod)})"

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
+from engine.api.csi_volumes import CSI_DRIVERS, needs_attachment, unique_name
 from engine.api.errors import ApiError
 from engine.api.quantity import Quantity
 from engine.api.types import CONFIGMAPS, GVR, SECRETS, SERVICE_ACCOUNTS, Object
@@ -16,6 +17,7 @@ from engine.kubelet import pods
 from engine.kubelet.kuberuntime.env import decoded
 
 CLAIMS = GVR("", "v1", "persistentvolumeclaims")
+VOLUMES = GVR("", "v1", "persistentvolumes")
 TOKEN_SECONDS = 3600
 # A token is asked for anew when so much of its life is over, or a day (token_manager.go requiresRefresh).
 REFRESHED_AFTER = 0.8
@@ -51,6 +53,19 @@ class ObjectReferences:
         volume = found["spec"].get("volumeName") if found is not None else None
         return self._disks.open(volume) if volume else None
 
+    async def is_attached(self, namespace: str, claim: str) -> bool:
+        """As the Node's status says; a volume of no CSI driver, or of one that does without, need not be attached."""
+        found = await self._find(CLAIMS, namespace, claim)
+        name = found["spec"].get("volumeName") if found is not None else None
+        volume = await self._find(VOLUMES, None, name, absent=(403, 404)) if name else None
+        csi = volume["spec"].get("csi") if volume is not None else None
+        if volume is None or csi is None:
+            return True
+        attached = ((self._node() or {}).get("status") or {}).get("volumesAttached") or ()
+        if any(each["name"] == unique_name(volume) for each in attached):
+            return True
+        return not needs_attachment(await self._find(CSI_DRIVERS, None, csi["driver"]))
+
     async def claimed(self, namespace: str, claim: str) -> Quantity | None:
         """How large the volume of a claim is; None where it is bound to none."""
         found = await self._find(CLAIMS, namespace, claim)
@@ -63,11 +78,14 @@ class ObjectReferences:
         found = await self._find(SECRETS if secret else CONFIGMAPS, namespace, name)
         return decoded(found, secret=secret, binary=binary) if found is not None else None
 
-    async def _find(self, resource: GVR, namespace: str, name: str) -> Object | None:
+    async def _find(
+        self, resource: GVR, namespace: str | None, name: str, *, absent: tuple[int, ...] = (404,)
+    ) -> Object | None:
+        """None for what is not there: of a PersistentVolume that is not, a node is told that it has no part in it."""
         try:
             return await self._client.get(resource, name, namespace=namespace)
         except ApiError as error:
-            if error.code == 404:
+            if error.code in absent:
                 return None
             raise
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from hashlib import sha256
 
+from engine.api.csi_volumes import CSI_DRIVERS
 from engine.api.types import EVENTS, NODES, PODS, Object
-from engine.controllers.persistentvolume.attachdetach import ATTACHMENTS, CSI_DRIVERS
+from engine.controllers.persistentvolume.attachdetach import ATTACHMENTS
 from engine.controllers.persistentvolume.objects import CLAIMS, STORAGE_CLASSES, VOLUMES
 from engine.world import World
 from tests.controllers.cluster import PodHands, TestCluster, running
@@ -80,6 +81,10 @@ async def test_a_volume_is_attached_for_its_pod_and_detached_when_the_pod_has_go
         assert event["involvedObject"]["name"] == "user"
         name = f"kubernetes.io/csi/simulated.ktui.io^{volume}"
         assert await on_node(cluster) == [{"name": name, "devicePath": ""}]
+        lost = {"status": {"volumesAttached": None}}
+        await cluster.admin.patch(NODES, "node-1", lost, subresource="status")
+        await world.clock.sleep(1)
+        assert await on_node(cluster) == [{"name": name, "devicePath": ""}], "it is put right"
 
         await cluster.admin.delete(PODS, "user", namespace="default", grace_period_seconds=0)
         await cluster.gone(ATTACHMENTS, attachment["metadata"]["name"], None)

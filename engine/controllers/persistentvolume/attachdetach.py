@@ -1,9 +1,9 @@
 """The attach/detach controller: a CSI volume is attached to the Node of a Pod that wants it, detached when none does
 (pkg/controller/volume/attachdetach; pkg/volume/csi csi_attacher.go; operation_generator.go for the events).
 
-What is attached is told by VolumeAttachments, which a driver's external-attacher acts on (`attacher`),
-and in the Node's `status.volumesAttached`. Every Node reaches the simulated disks, so a volume may be attached to
-several of them whatever its access modes say, and no kubelet waits for it.
+What is attached is told by VolumeAttachments, which a driver's external-attacher acts on (`attacher`), and in the
+Node's `status.volumesAttached`, for which the kubelet waits. Every Node reaches the simulated disks, so a volume may be
+attached to several of them whatever its access modes say.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from hashlib import sha256
 
+from engine.api.csi_volumes import CSI_DRIVERS, needs_attachment, unique_name
 from engine.api.errors import ApiError
 from engine.api.types import GVR, NODES, PODS, Object
 from engine.client import NORMAL, WARNING
@@ -20,7 +21,6 @@ from engine.controllers.persistentvolume.objects import CLAIMS, VOLUMES, claim_k
 from engine.controllers.persistentvolume.protection import claims_of
 from engine.controllers.pods import is_terminal
 
-CSI_DRIVERS = GVR("storage.k8s.io", "v1", "csidrivers")
 ATTACHMENTS = GVR("storage.k8s.io", "v1", "volumeattachments")
 
 _BY_CLAIM = "claim"
@@ -47,6 +47,7 @@ class AttachDetachController(Controller):
         self.index(ATTACHMENTS, _OF_NODE, lambda attachment: [attachment["spec"]["nodeName"]])
         self.watch(PODS, _changed)
         self.watch(CLAIMS, lambda old, new: self._nodes_of(new))
+        self.watch(NODES, _reported)
         self.watch(ATTACHMENTS, lambda old, new: [(new or old or {})["spec"]["nodeName"]])
 
     def _nodes_of(self, claim: Object | None) -> Iterable[str]:
@@ -90,7 +91,7 @@ class AttachDetachController(Controller):
         if volume is None or "csi" not in volume["spec"]:
             return None
         driver = self._drivers.get(volume["spec"]["csi"]["driver"])
-        return volume if driver is None or driver["spec"].get("attachRequired") is not False else None
+        return volume if needs_attachment(driver) else None
 
     def _is_own(self, attachment: Object) -> bool:
         """Whether it is named as this controller names them: others are somebody else's."""
@@ -164,12 +165,6 @@ def attachment_name(volume: Object, node: str) -> str:
     return f"csi-{sha256((csi['volumeHandle'] + csi['driver'] + node).encode()).hexdigest()}"
 
 
-def unique_name(volume: Object) -> str:
-    """Of a volume among those of all plugins."""
-    csi = volume["spec"]["csi"]
-    return f"kubernetes.io/csi/{csi['driver']}^{csi['volumeHandle']}"
-
-
 def _is_attached(attachment: Object | None) -> bool:
     return bool(((attachment or {}).get("status") or {}).get("attached"))
 
@@ -181,6 +176,14 @@ def _changed(old: Object | None, new: Object | None) -> Iterable[str]:
         if same_node and is_terminal(old) == is_terminal(new):
             return ()
     return dict.fromkeys([*_nodes(old), *_nodes(new)])
+
+
+def _reported(old: Object | None, new: Object | None) -> Iterable[str]:
+    """A Node says something else of what is attached than it did: rightly, if this controller has written it."""
+    if old is None or new is None:
+        return ()
+    before, after = ((node.get("status") or {}).get("volumesAttached") for node in (old, new))
+    return () if before == after else [new["metadata"]["name"]]
 
 
 def _nodes(pod: Object | None) -> list[str]:

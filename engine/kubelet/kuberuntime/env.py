@@ -29,6 +29,10 @@ class References(Protocol):
         """What is on the volume that a claim is bound to; None if it is bound to none."""
         ...
 
+    async def is_attached(self, namespace: str, claim: str) -> bool:
+        """Whether the volume of a claim can be mounted here: it is attached to the node, or need not be."""
+        ...
+
     async def token(self, pod: Object, projection: Object) -> str:
         """A token of the Pod's service account, bound to the Pod."""
         ...

@@ -25,7 +25,7 @@ from engine.kubelet.server.measured import Measured, Meter
 from engine.kubelet.server.own_metrics import Served, own_lines
 from engine.kubelet.server.probes import probe_lines
 from engine.kubelet.server.resource import resource_lines
-from engine.kubelet.server.summary import Disk, claim_of, cpu_and_memory, summary
+from engine.kubelet.server.summary import Disk, cpu_and_memory, summary
 from engine.kubelet.server.system_logs import read_log
 from engine.metric_text import CONTENT_TYPE
 from engine.streaming import NodeAnswer
@@ -162,7 +162,7 @@ class KubeletServer:
         found = {}
         for pod in measured.pods:
             for volume in pod.pod["spec"].get("volumes") or ():
-                key = pods.namespace_of(pod.pod), claim_of(pod.pod, volume)
+                key = pods.namespace_of(pod.pod), pods.claim_of(pod.pod, volume)
                 if key[1] and key not in found and (size := await self._size(*key)) is not None:
                     found[key] = size
         return found

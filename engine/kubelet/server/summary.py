@@ -146,7 +146,7 @@ def _volume(
     used = pod.volumes.get(volume["name"])
     if used is None or "hostPath" in volume:
         return None
-    claim = claim_of(pod.pod, volume)
+    claim = pods.claim_of(pod.pod, volume)
     capacity = claims.get((pods.namespace_of(pod.pod), claim)) if claim else None
     if capacity is None:
         return {**disk.stats(used), "name": volume["name"]}
@@ -162,13 +162,6 @@ def _volume(
         "name": volume["name"],
         "pvcRef": {"name": claim, "namespace": pods.namespace_of(pod.pod)},
     }
-
-
-def claim_of(pod: Object, volume: Object) -> str:
-    """The name of the claim behind a volume; "" where there is none."""
-    if source := volume.get("persistentVolumeClaim"):
-        return str(source["claimName"])
-    return f"{pods.name_of(pod)}-{volume['name']}" if volume.get("ephemeral") is not None else ""
 
 
 def ephemeral_space(pod: MeasuredPod) -> Space:
