@@ -7,6 +7,7 @@ again where another was there first: no number is given twice.
 
 from __future__ import annotations
 
+import asyncio
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Container, Iterator, Sequence
 from typing import NamedTuple
@@ -33,7 +34,9 @@ class Numbers(Container[int]):
         return bool(self.bits >> number & 1)
 
     def __iter__(self) -> Iterator[int]:
-        return (number for number in range(self.bits.bit_length()) if number in self)
+        for position, byte in enumerate(self.bits.to_bytes(_octets(self.bits), "little")):
+            if byte:
+                yield from (position * 8 + bit for bit in range(8) if byte >> bit & 1)
 
     def put(self, number: int) -> None:
         self.bits |= 1 << number
@@ -58,6 +61,8 @@ class RangeAllocation:
         self._key = f"/registry/ranges/{name}".encode()
         self._resource = resource
         self.span = span
+        self._last: Kept | None = None  # as this server wrote or met it last
+        self._lock = asyncio.Lock()  # those of one server need not be in one another's way
 
     async def take(self, number: int) -> bool:
         """Whether it was free. Raises NotInitialised, StoreError."""
@@ -73,12 +78,7 @@ class RangeAllocation:
 
     async def release(self, number: int) -> None:
         """Raises NotInitialised, StoreError."""
-        kept = await self.read()
-        while number in self._initialised(kept).taken:
-            kept.taken.drop(number)
-            if (changed := await self._swap(kept)) is None:
-                return
-            kept = changed
+        await self._change(lambda taken: number if number in taken else None, Numbers.drop)
 
     async def read(self) -> Kept:
         found = await self._store.range(Range(self._key))
@@ -88,38 +88,45 @@ class RangeAllocation:
         """Write all of it, where the store still has what was read."""
         if kept.revision and (kept.span, kept.taken.bits) == (self.span, taken.bits):
             return True
-        return await self._swap(Kept(self.span, taken, kept.revision)) is None
+        return await self._swap(Kept(self.span, taken, kept.revision))
 
-    async def _change(self, choose: Callable[[Numbers], int | None]) -> int | None:
-        kept = await self.read()
-        while (number := choose(self._initialised(kept).taken)) is not None:
-            kept.taken.put(number)
-            if (changed := await self._swap(kept)) is None:
-                return number
-            kept = changed
-        return None
+    async def _change(
+        self, choose: Callable[[Numbers], int | None], change: Callable[[Numbers, int], None] = Numbers.put
+    ) -> int | None:
+        async with self._lock:
+            while True:
+                last, self._last = self._last, None
+                kept = last or await self.read()
+                if not kept.revision:
+                    raise NotInitialised(f"cannot allocate resources of type {self._resource} at this time")
+                number = choose(kept.taken)
+                if number is not None:
+                    changed = Numbers(kept.taken.bits)
+                    change(changed, number)
+                    if await self._swap(Kept(kept.span, changed, kept.revision)):
+                        return number
+                elif last is None:  # what is known from before may have changed since
+                    self._last = kept
+                    return None
 
-    def _initialised(self, kept: Kept) -> Kept:
-        if not kept.revision:
-            raise NotInitialised(f"cannot allocate resources of type {self._resource} at this time")
-        return kept
-
-    async def _swap(self, kept: Kept) -> Kept | None:
-        """None if it is written; what another has written, if one has."""
+    async def _swap(self, kept: Kept) -> bool:
+        """Whether it is written; else another has written, and that is what is known now."""
         span = current_span()
         compare = Compare(self._key, "mod", "=", kept.revision)
         cause = span.context.traceparent if span is not None else ""
         answer = await self._store.txn([compare], [Put(self._key, _encoded(kept))], [Range(self._key)], cause=cause)
         if answer.succeeded:
-            return None
+            self._last = kept._replace(revision=answer.revision)
+            return True
         (found,) = answer.responses
         assert isinstance(found, RangeResponse)
-        return _kept(found.kvs)
+        self._last = _kept(found.kvs)
+        return False
 
 
 def _encoded(kept: Kept) -> bytes:
     bits = kept.taken.bits
-    data = b64encode(bits.to_bytes((bits.bit_length() + 7) // 8, "big")).decode()
+    data = b64encode(bits.to_bytes(_octets(bits), "big")).decode()
     return kept_json({"kind": "RangeAllocation", "apiVersion": "v1", "metadata": {}, "range": kept.span, "data": data})
 
 
@@ -129,3 +136,7 @@ def _kept(kvs: Sequence[KeyValue]) -> Kept:
     allocation = orjson.loads(kvs[0].value)
     bits = int.from_bytes(b64decode(allocation.get("data") or ""), "big")
     return Kept(allocation.get("range") or "", Numbers(bits), kvs[0].mod_revision)
+
+
+def _octets(bits: int) -> int:
+    return (bits.bit_length() + 7) // 8

@@ -8,7 +8,7 @@ Failures come back as a Status. `start` fills the caches that the chain itself n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from engine.api import resource_metrics
 from engine.api.crd.definitions import ExtendedDefinitions
@@ -70,6 +70,7 @@ from engine.apiserver.nonresource import NonResource
 from engine.apiserver.pod_logs import PodLogs
 from engine.apiserver.protobuf import Encoder
 from engine.apiserver.protobuf.answers import ProtobufAnswers
+from engine.apiserver.range_repair import RangeRepair
 from engine.apiserver.registry.delete import Deleter
 from engine.apiserver.registry.hooks import Hooks
 from engine.apiserver.registry.patch import Patcher
@@ -84,8 +85,7 @@ from engine.apiserver.service_cidrs import IP_ADDRESSES, SERVICE_CIDRS, CidrAddr
 from engine.apiserver.service_ip_repair import ServiceIpRepair
 from engine.apiserver.service_ips import ServiceHook
 from engine.apiserver.service_node_ports import NodePorts
-from engine.apiserver.service_pools import AddressPool, AddressRange
-from engine.apiserver.service_port_repair import ServicePortRepair
+from engine.apiserver.service_pools import AddressRange
 from engine.apiserver.storage import Storage, StorageLookup
 from engine.apiserver.stored_values import StoredValues
 from engine.apiserver.streaming import NodeConnector
@@ -174,9 +174,9 @@ class ApiServer:
         self._loopback = Loopback(lambda request: self._chain.handle(request))
         draws = (rng.stream("service-ips"), rng.stream("service-ips-2"))
         self._node_ports = NodePorts(store, rng.stream("node-ports"))
-        self._service_hook = ServiceHook(self._service_addresses(draws, store), self._node_ports)
+        self._addresses = self._service_addresses(draws, store)
         hooks = Hooks()
-        hooks.register("services", self._service_hook)
+        hooks.register("services", ServiceHook(self._addresses, self._node_ports))
         self.backend = Backend(
             world=world,
             definitions=definitions,
@@ -258,7 +258,7 @@ class ApiServer:
         """By objects, where the version has them."""
         pairs = zip(self.config.service_cidrs, draws, strict=False)
         if self._resources.get(*SERVICE_CIDRS) is None:
-            return PoolAddresses([AddressPool(*pair) for pair in pairs])
+            return PoolAddresses(store, [(AddressRange(cidr), rng) for cidr, rng in pairs])
         return CidrAddresses(
             {AddressRange(cidr).family: rng for cidr, rng in pairs},
             cidrs=self._cache(SERVICE_CIDRS),
@@ -296,18 +296,22 @@ class ApiServer:
             await cache.start(self._tasks)
         await self._definitions.start()
         await self._api_services.start()
-        self._service_hook.load(list(self._cache(SERVICES).objects()))
-        if self.config.store == "etcd":
-            self._service_hook.follow(self._cache(SERVICES).objects)
-        port_repair = ServicePortRepair(self.backend, self._loopback, self._node_ports, self._cache(SERVICES))
-        await port_repair.look()
+        for repair in self._range_repairs():
+            await repair.look()
+            self._tasks.spawn(repair.run(), "range repair")
         self._nonresource.health.ready = True
         self._service.assume((self.config.host, _SECURE_PORT))
         self._tasks.spawn(self._service.run(), "kubernetes service")
-        self._tasks.spawn(port_repair.run(), "port allocator repair")
         self._start_flow_control()
         if self._resources.get(*SERVICE_CIDRS) is not None:
             await self._start_service_cidrs()
+
+    def _range_repairs(self) -> Iterator[RangeRepair]:
+        """Of what Services are allocated from ranges that the store has."""
+        ranges = [self._node_ports.repaired()]
+        if isinstance(self._addresses, PoolAddresses):
+            ranges += self._addresses.repaired()
+        return (RangeRepair(self.backend, self._loopback, each, self._cache(SERVICES)) for each in ranges)
 
     def _start_flow_control(self) -> None:
         schemas, levels = (self._resources.get(FLOWCONTROL, "v1", resource) for resource in _FLOW_RESOURCES)

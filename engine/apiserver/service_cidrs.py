@@ -7,7 +7,7 @@ after it; what is left over goes with the repair (`engine.apiserver.service_ip_r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from functools import lru_cache
 from ipaddress import ip_address
 
@@ -71,9 +71,6 @@ class CidrAddresses:
 
     async def release(self, address: str) -> None:
         await self._loopback.ask("DELETE", IP_ADDRESSES.path(None, address))
-
-    def look_at(self, services: Iterable[Object]) -> None:
-        """Nothing: the IPAddresses say it."""
 
     async def _draw_from(self, wanted: AddressRange, owner: Object) -> str | None:
         rng = self._draws[wanted.family]

@@ -1,12 +1,10 @@
 """What a Service is allocated: addresses, node ports, a port for health checks.
 
 Source: pkg/registry/core/service/storage (alloc.go, and patchAllocatedValues of storage.go). What is taken is the
-store's to say (`service_cidrs`, `service_node_ports`); only addresses of old versions are read off the stored Services.
+store's to say: `service_cidrs`, `service_addresses`, `service_node_ports`.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable, Iterable, Sequence
 
 from engine.api.errors import ApiError, field_invalid, internal, invalid
 from engine.api.service_strategy import has_node_ports, needs_health_check, normalize_cluster_ips
@@ -24,20 +22,7 @@ class ServiceHook:
     def __init__(self, addresses: Addresses, ports: NodePorts) -> None:
         self._addresses = addresses
         self._ports = ports
-        self._stored: Callable[[], Iterable[Object]] | None = None
         self._pending: dict[int, _Taken] = {}  # by the identity of the object that is being written
-
-    def follow(self, stored: Callable[[], Iterable[Object]]) -> None:
-        """Before each allocation look at the Services that are stored now: another server may have made some."""
-        self._stored = stored
-
-    def _look_at_others(self) -> None:
-        if self._stored is not None:
-            self.load(list(self._stored()))
-
-    def load(self, services: Sequence[Object]) -> None:
-        """These are all Services that are stored."""
-        self._addresses.look_at(services)
 
     # -- a write
 
@@ -76,7 +61,6 @@ class ServiceHook:
             await self._addresses.release(address)
 
     async def _allocate(self, obj: Object, old: Object | None, *, dry_run: bool) -> None:
-        self._look_at_others()
         name = obj["metadata"].get("name", "")
         ports = PortOperation(self._ports, dry_run=dry_run)
         taken = _Taken(name, ports, dry_run=dry_run or not name)  # what has no name is refused after this

@@ -6,8 +6,11 @@ Source: pkg/registry/core/service/portallocator (allocator.go, operation.go).
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 
+from engine.api.types import Object
 from engine.apiserver.range_allocation import NotInitialised, RangeAllocation
+from engine.apiserver.range_repair import Repaired
 from engine.apiserver.service_pools import NODE_PORTS, PortRange
 from engine.rng import Rng
 from engine.store.types import Store, StoreError
@@ -30,6 +33,13 @@ class NodePorts:
             store, "servicenodeports", resource="servicenodeportallocations", span=self.range.span
         )
         self._rng = rng
+
+    def repaired(self) -> Repaired:
+        place = f"the port range {self.range.span}"
+        return Repaired(self.allocation, self._held, "portallocator-repair-controller", "Port", place)
+
+    def _held(self, service: Object) -> Iterator[tuple[int | None, str]]:
+        return ((self.range.number(port), f"Port {port}") for port in _ports(service))
 
     async def take(self, port: int) -> None:
         """Raises PortRefused, StoreError."""
@@ -94,3 +104,15 @@ class PortOperation:
         if not self._dry_run:
             for port in self.taken:
                 await self._ports.release(port)
+
+
+def _ports(service: Object) -> Iterator[int]:
+    """Those of a Service; one that several protocols share counts once, one that a protocol has twice counts twice."""
+    seen: dict[int, set[str]] = {}
+    spec = service.get("spec") or {}
+    used = [(port.get("nodePort", 0), port.get("protocol", "")) for port in spec.get("ports") or ()]
+    for number, protocol in (*used, (spec.get("healthCheckNodePort", 0), "TCP")):
+        protocols = seen.setdefault(number, set())
+        if number and (not protocols or protocol in protocols):
+            yield number
+        protocols.add(protocol)

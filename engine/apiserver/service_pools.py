@@ -7,7 +7,7 @@ range is left to those who ask for an address by number.
 from __future__ import annotations
 
 from collections.abc import Container
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, ip_network
 
 from engine.rng import Rng
 
@@ -39,48 +39,10 @@ class AddressRange:
         address = self._base + number
         return str(IPv4Address(address) if self.network.version == 4 else IPv6Address(address))
 
-    def free(self, taken: Container[int], rng: Rng) -> int | None:
-        """The number of an address that is not taken; None if there is none."""
-        return _free(taken, rng, self._offset + 1, self._size) or _free(taken, rng, 1, min(self._offset, self._size))
-
-
-class AddressPool:
-    """A range, and what is taken of it."""
-
-    def __init__(self, cidr: str, rng: Rng) -> None:
-        self._range = AddressRange(cidr)
-        self.family = self._range.family
-        self.network = str(self._range.network.network_address)
-        self._taken: set[int] = set()
-        self._rng = rng
-
-    def take(self, address: str, *, dry_run: bool = False) -> str | None:
-        """Take one address; returns why that cannot be. A dry run takes none, and does not mind who has it."""
-        try:
-            number = self._range.number(ip_address(address))
-        except ValueError:
-            return NOT_VALID
-        if number is None:
-            return MISMATCHED_NETWORK
-        if dry_run:
-            return None
-        if number in self._taken:
-            return ALLOCATED
-        self._taken.add(number)
-        return None
-
-    def draw(self) -> str | None:
-        """Take a free address; None if there is none."""
-        number = self._range.free(self._taken, self._rng)
-        if number is None:
-            return None
-        self._taken.add(number)
-        return self._range.address(number)
-
-    def release(self, address: str) -> None:
-        number = self._range.number(ip_address(address))
-        if number is not None:
-            self._taken.discard(number)
+    def free(self, taken: Container[int], rng: Rng, *, first: int = 1) -> int | None:
+        """The number of an address that is not taken; None if there is none. Numbers are counted from `first`."""
+        number = _free(taken, rng, first + self._offset, first + self._size - 1)
+        return number if number is not None else _free(taken, rng, first, first + min(self._offset, self._size) - 1)
 
 
 class PortRange:

@@ -117,19 +117,6 @@ async def test_a_dry_run_draws_nothing(name: str, client: Client, store: SqliteS
     assert (await taken(store), store.revision) == (before, revision)
 
 
-async def test_a_dry_run_before_1_33_draws_no_address(world: World, store: SqliteStore) -> None:
-    server = ApiServer(world, store, config=ClusterConfig(kubernetes_version="1.32"))
-    await server.start()
-    client = Client(InProcessTransport(server, ADMIN), user_agent="test")
-    await make(client, service("a", 0, clusterIP="10.96.0.10"))
-    shown = [
-        (await make(client, service("b", 0, **spec), dry_run=True))["spec"]["clusterIP"]
-        for spec in ({}, {"clusterIP": "10.96.0.10"})
-    ]
-    assert shown == ["10.96.0.0", "10.96.0.10"]
-    await server.stop()
-
-
 async def test_a_range_that_there_is_not_gives_nothing_until_it_is_repaired(
     client: Client, store: SqliteStore, world: World
 ) -> None:
@@ -205,3 +192,87 @@ async def test_a_restart_writes_nothing_to_the_range(world: World, server: ApiSe
     await server.stop()
     await server.start()
     assert (await store.range(Range(RANGE))).kvs == before
+
+
+# -- addresses, before they were objects
+
+
+@pytest.fixture
+async def old(world: World, store: SqliteStore) -> AsyncIterator[tuple[Client, Client]]:
+    """Two servers of one store, of a release that keeps addresses as it keeps node ports."""
+    servers = [ApiServer(world, store, config=ClusterConfig(kubernetes_version="1.32")) for _ in range(2)]
+    for each in servers:
+        await each.start()
+    first, second = (Client(InProcessTransport(each, ADMIN), user_agent="test") for each in servers)
+    yield first, second
+    for each in servers:
+        await each.stop()
+
+
+async def addresses(store: SqliteStore) -> list[int]:
+    kept = json.loads((await store.range(Range(b"/registry/ranges/serviceips"))).kvs[0].value)
+    assert kept["range"] == "10.96.0.0/12"
+    bits = int.from_bytes(b64decode(kept["data"]), "big")
+    return [position for position, bit in enumerate(reversed(f"{bits:b}"), 1) if bit == "1"]
+
+
+async def test_two_old_servers_give_no_address_twice(old: tuple[Client, Client], store: SqliteStore) -> None:
+    both = [(each, f"{name}{number}") for number in range(20) for each, name in zip(old, "ab", strict=True)]
+    made = await asyncio.gather(*(make(each, service(name, 0)) for each, name in both))
+    given = {each["spec"]["clusterIP"] for each in made}
+    assert (len(given), len(await addresses(store))) == (40, 41)  # and that of the API
+    await asyncio.gather(*(old[0].delete(SERVICES, name, namespace="default") for _, name in both))
+    assert await addresses(store) == [1]
+
+
+@pytest.mark.parametrize(
+    ("address", "dry_run", "expected"),
+    [
+        pytest.param("10.96.0.10", False, "provided IP is already allocated", id="somebody's"),
+        pytest.param("10.96.0.10", True, "10.96.0.10", id="somebody's, of a dry run"),
+        pytest.param("", True, "10.96.0.0", id="any, of a dry run"),
+        pytest.param(
+            "192.168.0.1",
+            True,
+            "failed to allocate IP 192.168.0.1: the provided IP (192.168.0.1) is not in the valid range. The range of "
+            "valid IPs is 10.96.0.0/12",
+            id="outside",
+        ),
+    ],
+)
+async def test_an_old_server_gives_an_address(
+    old: tuple[Client, Client], address: str, dry_run: bool, expected: str
+) -> None:
+    await make(old[0], service("a", 0, clusterIP="10.96.0.10"))
+    asked = service("b", 0, **({"clusterIP": address} if address else {}))
+    try:
+        found = (await make(old[1], asked, dry_run=dry_run))["spec"]["clusterIP"]
+    except ApiError as refused:
+        found = refused.message.partition("]: ")[2]
+        assert found.endswith(expected)
+    else:
+        assert found == expected
+
+
+async def test_an_old_range_is_repaired(old: tuple[Client, Client], store: SqliteStore, world: World) -> None:
+    bodies = [json.loads(kept_service(name).value) for name in "abc"]
+    for body, address in zip(bodies, ("10.96.0.20", "10.96.0.20", "10.1.0.1"), strict=True):
+        body["spec"] = {"type": "ClusterIP", "ports": [{"port": 80}], "clusterIP": address, "clusterIPs": [address]}
+        key = f"/registry/services/specs/default/{body['metadata']['name']}"
+        await store.txn([], [Put(key.encode(), json.dumps(body).encode())])
+    await world.clock.sleep(A_LOOK)
+    assert await addresses(store) == [1, 20]
+    said = {
+        (event["involvedObject"]["name"], event["reason"], event["message"], event["action"])
+        for event in (await old[0].list(EVENTS)).items
+        if event["reportingComponent"] == "ipallocator-repair-controller"
+    }
+    action = "ClusterIPAllocation"
+    again = "Cluster IP [IPv4]: 10.96.0.20 was assigned to multiple services; please recreate service"
+    missing = "Cluster IP [IPv4]: 10.96.0.20 is not allocated; repairing"
+    out = "Cluster IP [IPv4]: 10.1.0.1 is not within the service CIDR 10.96.0.0/12; please recreate service"
+    assert said == {
+        ("a", "ClusterIPNotAllocated", missing, action),
+        ("b", "ClusterIPAlreadyAllocated", again, action),
+        ("c", "ClusterIPOutOfRange", out, action),
+    }
