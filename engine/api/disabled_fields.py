@@ -33,7 +33,7 @@ def drop_disabled_fields(info: ResourceInfo, new: Object, old: Object | None = N
     kind = (info.gvr.group, info.kind)
     if path := _POD_SPECS.get(kind):
         _drop(_off(info.release, _POD_GATES), _at(new, path), _at(old or {}, path))
-    elif gates := _GATES.get(kind):
+    if gates := _GATES.get(kind):
         _drop(_off(info.release, gates), new.get("spec") or {}, (old or {}).get("spec") or {})
     elif gates := DEVICE_GATES.get(kind):
         _drop(_off(info.release, gates), new, old or {})
@@ -53,7 +53,7 @@ def _off(release: tuple[int, int], gates: tuple[Gate, ...]) -> _Off:
 
 def _drop(off: _Off, spec: Object, before: Object) -> None:
     """Hardly any object has a field of a feature that is off: one look through it comes first."""
-    found = _names_in(spec, off.names)
+    found = _names_in(spec, off.names) if off.names else None
     if not found:
         return
     for each in off.gates:
@@ -125,6 +125,10 @@ def _claims(spec: Object) -> Iterator[Place]:
     if spec.get("resourceClaims"):
         yield spec, "resourceClaims"
     yield from named((each.get("resources") for each in _containers(spec)), "claims")
+
+
+def _max_unavailable(spec: Object) -> Iterator[Place]:
+    return named(((spec.get("updateStrategy") or {}).get("rollingUpdate"),), "maxUnavailable")
 
 
 def _affinity_keys(spec: Object) -> Iterator[Place]:
@@ -236,6 +240,8 @@ _POD_GATES = (
     gate(NEVER, _grpc_modes, "mode"),
 )
 _GATES: Mapping[tuple[str, str], tuple[Gate, ...]] = {
+    # On in 1.35, and off again from 1.35.4 until 1.37 for what it did to Pods that are all made at once.
+    ("apps", "StatefulSet"): (gate((1, 37), _max_unavailable, "maxUnavailable"),),
     ("", "Node"): (_simple(NEVER, _of_pods, "podPreemptionPolicy"),),
     ("", "PersistentVolumeClaim"): (gate(NEVER, _foreign_source, "dataSourceRef"),),
 }

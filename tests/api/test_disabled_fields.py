@@ -118,6 +118,19 @@ def test_what_older_releases_drop(name: str) -> None:
     assert obj["spec"] == expected
 
 
+@pytest.mark.parametrize(("version", "kept"), [("1.37", True), ("1.36", False), ("1.35", False), ("1.34", False)])
+def test_how_many_pods_of_a_stateful_set_may_be_unavailable(version: str, kept: bool) -> None:
+    kind = ResourceRegistry.for_version(version).by_kind(GVK("apps", "v1", "StatefulSet"))
+    assert kind is not None
+    with_it: Object = {"spec": {"updateStrategy": {"rollingUpdate": {"partition": 1, "maxUnavailable": 2}}}}
+    obj = copy.deepcopy(with_it)
+    drop_disabled_fields(kind, obj)
+    assert ("maxUnavailable" in obj["spec"]["updateStrategy"]["rollingUpdate"]) is kept
+    again = copy.deepcopy(with_it)
+    drop_disabled_fields(kind, again, with_it)
+    assert again == with_it, "one that has it already keeps it"
+
+
 def test_templates_are_looked_through_too() -> None:
     template = {"template": {"spec": of({"lifecycle": {"stopSignal": "SIGTERM"}})}}
     job: Object = {"spec": {"jobTemplate": {"spec": copy.deepcopy(template)}}}

@@ -141,6 +141,24 @@ def test_claims_are_looked_at_as_far_as_the_pods_are_in_order() -> None:
     assert names(plan(set_, revisions(set_), pods, NOW).settle) == ["db-0", "db-1", "db-2", "db-5"]
 
 
+BROKEN: dict[str, tuple[list[tuple[str, bool]], int, list[str]]] = {  # revision and readiness of each Pod, by ordinal
+    "one that never came up": ([("db-1", False)], 1, ["db-0"]),
+    "old ones do not count": ([("db-1", False), ("db-1", False), ("db-1", True)], 1, ["db-2"]),
+    "new ones do": ([("db-1", True), ("db-1", True), ("db-2", False)], 1, []),
+    "new ones as far as they go": ([("db-1", True), ("db-1", False), ("db-2", False)], 2, ["db-1"]),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_old_pods_that_are_broken_hold_up_no_update_where_pods_are_made_at_once(case: str) -> None:
+    """Upstream's pull request 137666."""
+    there, most, deleted = BROKEN[case]
+    strategy = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": most}}
+    set_ = stateful_set(len(there), podManagementPolicy="Parallel", updateStrategy=strategy)
+    pods = [running_pod(set_, n, revision=revision, ready=ready) for n, (revision, ready) in enumerate(there)]
+    assert acts(plan(set_, revisions(set_, "db-1", "db-2"), pods, NOW)) == ([], deleted)
+
+
 def test_all_at_once_an_update_goes_on_beside_pods_that_are_missing() -> None:
     """As far as they leave some of what may be unavailable."""
     strategy = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 2}}

@@ -90,7 +90,7 @@ _DEFAULTS: Mapping[tuple[str, str], Callable[[Object], None]] = {
 # Fields that came, or came to have a default, with a release: (group, kind) -> the release and the path of the field.
 _SINCE: Mapping[tuple[str, str], tuple[tuple[int, int], tuple[str, ...]]] = {
     ("batch", "Job"): ((1, 28), ("spec", "podReplacementPolicy")),
-    ("apps", "StatefulSet"): ((1, 35), ("spec", "updateStrategy", "rollingUpdate", "maxUnavailable")),
+    ("apps", "StatefulSet"): ((1, 37), ("spec", "updateStrategy", "rollingUpdate", "maxUnavailable")),
 }
 
 

@@ -170,18 +170,19 @@ class _Step:
         rolling = strategy.get("rollingUpdate") or {}
         replicas = self._replicas
         allowed = max(1, scaled_value(rolling.get("maxUnavailable", 1), len(replicas), round_up=False))
-        allowed -= sum(self._is_unavailable(pod) for pod in replicas)
+        allowed -= sum(self._is_unavailable(pod) and not self._is_broken(pod, revision) for pod in replicas)
         for pod in reversed(replicas[int(rolling.get("partition", 0)) :]):
             if revision_of_pod(pod) == revision or is_terminating(pod) or not is_created(pod):
                 continue
-            if allowed <= 0 and not self._is_stuck(pod):
+            if allowed <= 0:
                 return
             self._result.delete.append(pod)
             allowed -= 1
 
-    def _is_stuck(self, pod: Object) -> bool:
-        """An old Pod that is not available holds up nothing by going; in order, only while all else is well."""
-        return not self._ordered and self._is_unavailable(pod)
+    def _is_broken(self, pod: Object, revision: str) -> bool:
+        """An old Pod that does not come up holds up nothing, where Pods need not wait for one another (1.37)."""
+        old = is_created(pod) and revision_of_pod(pod) != revision
+        return not self._ordered and old and not is_terminating(pod)
 
 
 def stateful_set_status(
