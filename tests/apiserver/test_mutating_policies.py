@@ -73,6 +73,14 @@ def _ports(made: Object) -> Any:
     return made["spec"]["template"]["spec"]["containers"][-1].get("ports")
 
 
+def annotating(value: str) -> Object:
+    return patching(f'[JSONPatch{{op: "add", path: "/metadata/annotations", value: {{"a": {value}}}}}]')
+
+
+def _annotation(made: Object) -> Any:
+    return made["metadata"]["annotations"]["a"]
+
+
 SET_3 = 'JSONPatch{op: "replace", path: "/spec/replicas", value: 3}'
 MADE: dict[str, tuple[Object, Callable[[Object], Any], Any]] = {
     "a test that fails leaves all as it is": (
@@ -103,6 +111,14 @@ MADE: dict[str, tuple[Object, Callable[[Object], Any], Any]] = {
     ),
     "labels are merged": (applying('Object{metadata: Object.metadata{labels: {"b": "2"}}}'),
         _labels, {"a": "1", "b": "2"}),
+    "bytes are base64": (annotating('b"hi?"'), _annotation, "aGk/"),
+    "a time is its text": (annotating('timestamp("2024-01-02T03:04:05Z")'), _annotation, "2024-01-02T03:04:05Z"),
+    "a duration is its text": (annotating('duration("1h")'), _annotation, "3600s"),
+    "an integer that a double cannot hold is its text": (annotating("9007199254740993"), _annotation,
+        "9007199254740993"),
+    "an optional is its value": (annotating('optional.of("x")'), _annotation, "x"),
+    "a whole double is an integer": (patching('[JSONPatch{op: "replace", path: "/spec/replicas", value: 3.0}]'),
+        _replicas, 3),
     "nothing is applied": (applying("Object{}"), _labels, {"a": "1"}),
 }  # fmt: skip
 
@@ -121,6 +137,7 @@ async def test_what_a_mutation_makes(client: Client) -> None:
 
 
 ATOMIC = "error applying patch: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: "
+NO_JSON = "JSONPath valueExpression evaluated to a type that could not marshal to JSON: "
 UNTYPED = "error applying patch: failed to convert patch object to typed object: "
 FAILED: dict[str, tuple[Object, int, str]] = {
     "what is owned as a whole": (
@@ -160,6 +177,34 @@ FAILED: dict[str, tuple[Object, int, str]] = {
         patching('[JSONPatch{op: "replace", path: "/spec/replicas", value: "three"}]'), 500,
         "Internal error occurred: json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of "
         "type int32",
+    ),
+    "a key that is no string": (
+        patching('[JSONPatch{op: "add", path: "/metadata/annotations", value: {1: "x"}}]'), 403,
+        f"{NO_JSON}unsupported type conversion from 'int' to string",
+    ),
+    "a key that is true": (
+        patching('[JSONPatch{op: "add", path: "/metadata/annotations", value: {true: "x"}}]'), 403,
+        f"{NO_JSON}type conversion error from bool to 'string'",
+    ),
+    "a value that is not there": (annotating("optional.none()"), 403, f"{NO_JSON}optional.none() dereference"),
+    "a number that JSON has not": (
+        annotating("0.0 / 0.0"), 403,
+        f"{NO_JSON}json: error calling MarshalJSON for type *structpb.Value: proto: google.protobuf.Value.number_value "
+        "cannot have NaN value",
+    ),
+    "a value of a library": (
+        annotating('quantity("1")'), 403, f"{NO_JSON}type conversion error from 'Quantity' to '*structpb.Value'",
+    ),
+    "a type": (annotating("type(1)"), 403, f"{NO_JSON}type conversion not supported for 'type'"),
+    "a time in a literal": (
+        patching('[JSONPatch{op: "add", path: "/metadata", value: Object.metadata{annotations: '
+                 '{"a": duration("1s")}}}]'),
+        403, f"{NO_JSON}proto: invalid type: time.Duration",
+    ),
+    "an operation whose name is a number": (
+        patching('[JSONPatch{op: dyn(1), path: "/spec"}]'), 403,
+        "expression '[JSONPatch{op: dyn(1), path: \"/spec\"}]' resulted in error: unexpected type int for "
+        "JSONPatchType 'op' field",
     ),
     "a patch that does not fit": (
         patching('[JSONPatch{op: "replace", path: "/spec/template/spec/containers/-", value: {"name": "x"}}]'), 403,

@@ -111,18 +111,13 @@ class MutatingAdmissionPolicy(Policies):
 
 async def _patched(expression: str, shown: Object, bound: Bound) -> Object | None:
     """None if a test of the patch fails."""
-    from engine.api.cel.values import Struct
-    from engine.apiserver.admission.expressions import check_object, plain
+    from engine.apiserver.admission.patch_values import operations_of
 
     operations = await bound.expressions.evaluate(expression)
     if not isinstance(operations, list):
         raise ExpressionError("type mismatch: JSONPatchType.expression should evaluate to array")
-    for operation in operations:
-        value = operation.get("value")
-        if isinstance(value, Struct):
-            check_object(value, value.name)
     try:
-        return json_patch(shown, plain(operations))
+        return json_patch(shown, operations_of(operations, expression))
     except ApiError as error:
         why = str(error.__cause__ or error.message)
         if why.endswith(_TEST_FAILED):
