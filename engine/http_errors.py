@@ -9,10 +9,11 @@ _TIMEOUT = "context deadline exceeded (Client.Timeout exceeded while awaiting he
 
 def post_error(url: str, error: Exception) -> str:
     """Of a POST that got no answer."""
-    return f'Post "{url}": {_reason(error)}'
+    return f'Post "{url}": {reason(error)}'
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
+    """What url.Error holds: why there was no answer."""
     match error:
         case TimeoutError():
             return _TIMEOUT

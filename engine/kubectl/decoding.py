@@ -29,10 +29,25 @@ _TEXTS = frozenset(("name", "namespace", "generateName"))
 _MAPS = frozenset(("labels", "annotations"))
 
 
-def objects(document: Document) -> list[Object]:
-    """The object of a document, or the items of a list. Raises CommandError in the decoder's words."""
-    value = require_object(document)
-    return list(_items(value)) if is_list(document) else [value]
+def objects(document: Document, *, deep: bool = False) -> list[Object]:
+    """The object of a document, or the items of a list. Raises CommandError in the decoder's words.
+
+    A list within a list is looked into by who reads it into kubectl's own types (`deep`). Others take it for a list
+    too, but cannot get at its items.
+    """
+    value = _sorted(require_object(document))
+    if not is_list(document):
+        return [value]
+    items = list(_items(value))
+    if deep:
+        return [each for item in items for each in (_items(item) if _holds_items(item) else (item,))]
+    if any(_holds_items(item) for item in items):
+        raise CommandError("*unstructured.Unstructured is not a list: no Items field in this object")
+    return items
+
+
+def _holds_items(value: Object) -> bool:
+    return isinstance(value.get("items"), list)
 
 
 def require_object(document: Document) -> Object:
@@ -93,12 +108,6 @@ def _items(value: Object) -> Iterator[Object]:
             implied = {"kind": kind, "apiVersion": api_version}
             item = {**item, **{name: text for name, text in implied.items() if text}}
         yield item
-
-
-def check_nested(items: list[Object]) -> None:
-    """A list within a list is taken for one, but its items cannot be got at. Raises CommandError."""
-    if any(isinstance(item.get("items"), list) for item in items):
-        raise CommandError("*unstructured.Unstructured is not a list: no Items field in this object")
 
 
 def _metadata_problem(value: Object) -> str:

@@ -29,6 +29,10 @@ class FlagError(CommandError):
     """A failure of the flags: followed by pflag's hint."""
 
 
+class OtherNamespaceError(CommandError):
+    """An object of a manifest that names another namespace than `-n` does."""
+
+
 class UnfitError(CommandError):
     """An object that cannot be changed so: among others it is marked as an error too, and a line follows it."""
 
@@ -37,8 +41,9 @@ class Aggregate(Exception):
     """Several failures of one command, each printed on a line of its own."""
 
     def __init__(self, errors: Sequence[Exception]) -> None:
-        super().__init__("; ".join(str(error) for error in errors))
         self.errors = list(errors)
+        texts = list(dict.fromkeys(str(error) for error in errors))
+        super().__init__(texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]")
 
 
 class Exit(Exception):

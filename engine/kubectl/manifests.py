@@ -1,4 +1,4 @@
-"""Manifests: files, folders and standard input, split into documents and decoded (hop 01).
+"""Manifests: files, folders, URLs and standard input, split into documents and decoded (hop 01).
 
 Source of the behaviour: cli-runtime pkg/resource/visitor.go and apimachinery pkg/util/yaml/decoder.go, error texts
 included. A document that cannot be read ends its file; the documents before it count.
@@ -41,6 +41,7 @@ class Document:
 class Source:
     name: str
     read: Callable[[], str]
+    remote: bool = False  # `name` is the URL of a text that has to be fetched before it can be read
 
 
 def sources(names: list[str], *, recursive: bool, stdin: Callable[[], str]) -> Iterator[Source]:
@@ -51,7 +52,7 @@ def sources(names: list[str], *, recursive: bool, stdin: Callable[[], str]) -> I
         if name == "-":
             found.append(Source("STDIN", stdin))
         elif name.startswith(("http://", "https://")):
-            raise CommandError(f"unable to read URL {name!r}: manifests are read from files, folders and stdin only")
+            found.append(Source(name, partial(_read, Path(name)), remote=True))
         else:
             try:
                 found += _path(name, recursive=recursive)

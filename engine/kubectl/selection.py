@@ -12,8 +12,11 @@ from engine.api.errors import ApiError
 from engine.api.selectors import LabelSelector
 from engine.api.types import GVK, Object
 from engine.kubectl import decoding, manifests
+from engine.kubectl.arguments import split_arguments
 from engine.kubectl.discovery import NoMatchError, Resource
-from engine.kubectl.errors import Aggregate, CommandError, of
+from engine.kubectl.errors import Aggregate, CommandError, OtherNamespaceError, of
+from engine.kubectl.fetching import live, require_namespace
+from engine.kubectl.remote_manifests import fetched
 from engine.kubectl.scheme import check_registered
 from engine.kubectl.session import Session
 from engine.kubectl.validation import check
@@ -78,6 +81,10 @@ class Selection:
     single_type: bool = False
     chunk: int = 0
 
+    @property
+    def of_manifests(self) -> bool:
+        return bool(self.files or self.kustomize)
+
     @classmethod
     def of_flags(cls, session: Session, *, arguments: Sequence[str] | None = None, verb: str = "get") -> Selection:
         """The usual flags of a command: -f, -R, -l, --field-selector, --all, -n."""
@@ -113,8 +120,12 @@ async def visit(
     *,
     stop_at_error: bool = False,
 ) -> int:
-    """Do `action` with each object; goes on after a failure and raises all at the end. Returns how many there were."""
+    """Do `action` with each object; goes on after a failure and raises all at the end. Returns how many there were.
+
+    What is wrong with the manifests is told of last, as kubectl's EagerVisitorList keeps it until then.
+    """
     errors: list[Exception] = []
+    unread: list[Exception] = []
     count = 0
     async for item in infos(session, selection):
         if isinstance(item, Info):
@@ -123,11 +134,17 @@ async def visit(
             try:
                 await action(item)
             except (ApiError, CommandError) as error:
-                item = error
-        if isinstance(item, Exception):
-            if stop_at_error:
-                raise item
+                if stop_at_error:
+                    raise
+                errors.append(error)
+        elif stop_at_error:
+            raise item
+        elif selection.of_manifests and not isinstance(item, OtherNamespaceError):
+            unread.append(item)
+        else:
             errors.append(item)
+    if unread:
+        errors.append(of(unread))
     if errors:
         raise of(errors)
     return count
@@ -160,7 +177,7 @@ async def collect(session: Session, selection: Selection) -> tuple[list[Info], l
 
 async def infos(session: Session, selection: Selection) -> AsyncIterator[Item]:
     """The objects in order; a failure that concerns one object or file is yielded, any other is raised."""
-    if selection.files or selection.kustomize:
+    if selection.of_manifests:
         if selection.arguments and selection.verb not in ("apply", "create", "replace", "diff"):
             raise CommandError(
                 "when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well"
@@ -192,32 +209,6 @@ async def infos(session: Session, selection: Selection) -> AsyncIterator[Item]:
 # -- arguments
 
 
-def split_arguments(arguments: Sequence[str], program: str) -> tuple[list[tuple[str, str]], list[str], list[str]]:
-    """(type, name) pairs of the TYPE/NAME form, else the types and the names. Raises CommandError."""
-    words = list(arguments)
-    if len(words) >= 2 and len(kinds := list(dict.fromkeys(words[0].split(",")))) > 1 and "/" not in words[0]:
-        words = [f"{kind}/{name}" for kind in kinds for name in words[1:]]
-    slashes = sum("/" in word for word in words)
-    if slashes and slashes != len(words):
-        raise CommandError(
-            "there is no need to specify a resource type as a separate argument when passing arguments in "
-            f"resource/name form (e.g. '{program} get resource/<resource_name>' instead of "
-            f"'{program} get resource resource/<resource_name>'"
-        )
-    if slashes:
-        return [_pair(word) for word in words], [], []
-    return [], list(dict.fromkeys(words[0].split(","))) if words else [], words[1:]
-
-
-def _pair(word: str) -> tuple[str, str]:
-    parts = word.split("/")
-    if len(parts) != 2:
-        raise CommandError("arguments in resource/name form may not have more than one slash")
-    if not parts[0] or not parts[1] or "," in parts[0]:
-        raise CommandError("arguments in resource/name form must have a single resource and name")
-    return parts[0], parts[1]
-
-
 async def _read_arguments(session: Session, selection: Selection) -> tuple[list[tuple[str, str]], list[str], list[str]]:
     pairs, types, names = split_arguments(selection.arguments, session.program)
     expanded: list[str] = []
@@ -236,7 +227,7 @@ async def _named(session: Session, selection: Selection, resource: Resource, nam
     info = Info(resource, namespace, name)
     if selection.fetch:
         try:
-            info.refresh(await session.get(resource, name, namespace, subresource=selection.subresource))
+            info.refresh(await live(session, resource, name, namespace, subresource=selection.subresource))
         except ApiError as error:
             return error
         if selection.typed:
@@ -289,12 +280,21 @@ async def _by_selector(
 
 
 async def _by_file(session: Session, selection: Selection) -> AsyncIterator[Item]:
-    for source in _sources(session, selection):
+    try:
+        found = list(_sources(session, selection))
+    except CommandError as error:
+        if not selection.kustomize:
+            raise
+        yield error
+        return
+    for source in found:
         try:
+            if source.remote:
+                source = await fetched(source, session.clock)
             for document in manifests.documents(source, with_column=session.program != "kubectl"):
                 for item in await _of_document(session, selection, document):
                     yield item
-        except CommandError as error:
+        except (CommandError, ConnectionError) as error:
             yield error
 
 
@@ -315,22 +315,21 @@ async def _of_document(session: Session, selection: Selection, document: manifes
                 "if you choose to ignore these errors, turn validation off with --validate=false"
             )
         ]
-    found = decoding.objects(document)
+    found = decoding.objects(document, deep=selection.typed)
     in_list = decoding.is_list(document)
-    if in_list:
-        decoding.check_nested(found)
     items: list[Item] = []
+    errors: list[Exception] = []
     for obj in found:
         try:
             if in_list:
                 decoding.require_type(obj)
             info = await _of_object(session, selection, obj, document.source)
         except (CommandError, ApiError) as error:
-            items.append(Aggregate([error]) if in_list else error)
+            (errors if in_list and not isinstance(error, OtherNamespaceError) else items).append(error)
             continue
         if info is not None:
             items.append(info)
-    return items
+    return [*items, Aggregate(errors)] if errors else items
 
 
 async def _of_object(session: Session, selection: Selection, obj: Object, source: str) -> Info | None:
@@ -340,11 +339,6 @@ async def _of_object(session: Session, selection: Selection, obj: Object, source
         _check_typed(obj, source)
     resource = await _mapping(session, obj, name=name, namespace=namespace, source=source)
     if resource.namespaced:
-        if selection.require_namespace and namespace and namespace != session.namespace:
-            raise CommandError(
-                f'the namespace from the provided object "{namespace}" does not match the namespace '
-                f"\"{session.namespace}\". You must pass '--namespace={namespace}' to perform this operation."
-            )
         if not namespace and not selection.local:
             namespace = session.namespace
             obj = {**obj, "metadata": {**metadata, "namespace": namespace}}
@@ -353,8 +347,10 @@ async def _of_object(session: Session, selection: Selection, obj: Object, source
     if selection.selector and not _matches(selection.selector, metadata.get("labels") or {}):
         return None
     info = Info(resource, namespace, name, source, obj, local=selection.local)
-    if selection.fetch and not selection.local:
-        info.refresh(await session.get(resource, name, namespace))
+    if selection.fetch and name and not selection.local:
+        info.refresh(await live(session, resource, name, namespace))
+    if selection.require_namespace:
+        require_namespace(session, resource, namespace)
     return info
 
 

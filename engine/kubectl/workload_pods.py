@@ -9,6 +9,7 @@ from __future__ import annotations
 from engine.api.selectors import LabelSelector, format_labels
 from engine.api.types import Object
 from engine.kubectl.errors import CommandError
+from engine.kubectl.fetching import live
 from engine.kubectl.scheme import SCHEME, check_registered
 from engine.kubectl.session import Session
 
@@ -21,7 +22,7 @@ PodOrder = tuple[bool, int, bool, str, int, str]
 async def pod_of(session: Session, word: str, name: str, *, scheme: str = SCHEME) -> Object:
     """The Pod of that name, or one of a workload's: first those that run and are ready. Raises CommandError."""
     resource = await session.resolve(word)
-    obj = await session.get(resource, name, session.namespace)
+    obj = await live(session, resource, name, session.namespace)
     check_registered(resource.gvk, scheme=scheme)
     session.working_on(resource, name, session.namespace)
     if obj["kind"] == "Pod":

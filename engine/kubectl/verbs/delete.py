@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from engine.api.errors import ApiError
 from engine.kubectl.command import Command
 from engine.kubectl.deletion import FOREVER, delete, propagation, report, uid_of, wait_gone
-from engine.kubectl.errors import CommandError, of, with_source
+from engine.kubectl.errors import Aggregate, CommandError, of, with_source
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import (
     ALL,
@@ -49,6 +49,7 @@ async def run(session: Session) -> None:
     policy = propagation(session)
     errors: list[Exception] = []
     deleted: list[tuple[Info, str]] = []
+    missing = False  # whether one of them need not be there, and was not
     found = [item async for item in infos(session, selection)]
     if flags.on("interactive") and not _confirmed(session, found):
         session.out("deletion is cancelled")
@@ -64,13 +65,14 @@ async def run(session: Session) -> None:
             uid = "" if dry_run == "client" else await _delete(session, item, grace, policy, dry_run)
         except (ApiError, CommandError) as error:
             if isinstance(error, ApiError) and error.reason == "NotFound" and flags.on("ignore-not-found"):
+                missing = True
                 continue
             errors.append(with_source(error, "deleting", item.source))
             continue
         deleted.append((item, uid))
         report(session, item, forced=grace == 0, dry_run=dry_run)
     if errors:
-        raise of(errors)
+        raise Aggregate(errors) if missing else of(errors)
     if not deleted:
         if not flags.on("ignore-not-found") or flags.on("all"):
             session.out("No resources found")

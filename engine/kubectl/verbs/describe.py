@@ -6,12 +6,13 @@ Source of the behaviour: kubectl pkg/cmd/describe/describe.go.
 from __future__ import annotations
 
 from engine.api.errors import ApiError
+from engine.kubectl.arguments import split_arguments
 from engine.kubectl.command import Command
 from engine.kubectl.describe.registry import describer_for
-from engine.kubectl.errors import Aggregate, CommandError
+from engine.kubectl.errors import Aggregate, CommandError, OtherNamespaceError, of
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import ALL_NAMESPACES, SELECTOR, filename
-from engine.kubectl.selection import Info, Selection, collect, split_arguments
+from engine.kubectl.selection import Info, Selection, collect
 from engine.kubectl.session import Session
 
 
@@ -24,27 +25,36 @@ async def run(session: Session) -> None:
         )
     selection = Selection.of_flags(session)
     selection.whole_types = True
-    found, errors = await collect(session, selection)
+    selection.fetch = not session.from_files  # a describer asks for the object itself
+    found, unread = await collect(session, selection)
+    errors = [_unread(unread)] if unread else []
     by_prefix = False
-    if errors and not found and (matching := await _by_prefix(session, errors)):
+    if errors and not found and (matching := await _by_prefix(session, unread)):
         found, errors, by_prefix = matching, [], True
     show_events = flags.on("show-events") and (flags.given("show-events") or (len(found) == 1 and not by_prefix))
     for index, info in enumerate(found):
         describer = describer_for(info.resource.gvr.group, info.resource.kind)
         try:
+            if session.from_files:
+                info.refresh(await session.get(info.resource, info.name, info.namespace))
             text = await describer(session, info.object, show_events=show_events)
-        except ApiError as error:
+        except (ApiError, CommandError) as error:
             errors.append(error)
             continue
         if index and not by_prefix:
             session.out("\n")
         session.stdout.write(f"{text}\n" if by_prefix else text)
     if errors:
-        raise Aggregate(errors)
+        raise of(errors)
     if not found:
         session.err(
             "No resources found" if session.all_namespaces else f"No resources found in {session.namespace} namespace."
         )
+
+
+def _unread(errors: list[Exception]) -> Exception:
+    """What is not of the namespace is told of as it stands; all else as one failure among others."""
+    return of(errors) if isinstance(errors[0], OtherNamespaceError) else Aggregate(errors)
 
 
 async def _by_prefix(session: Session, errors: list[Exception]) -> list[Info]:

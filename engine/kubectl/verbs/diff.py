@@ -120,7 +120,7 @@ async def run(session: Session) -> None:
     selection = Selection.of_flags(session, verb="diff")
     selection.fetch = False
     differ = _Differ(session)
-    await visit(session, selection, differ)
+    await visit(session, selection, differ, stop_at_error=True)
     if session.flags.on("prune"):
         await differ.show_pruned()
     for name in sorted(differ.shown):  # as diff goes through two folders

@@ -9,11 +9,12 @@ from dataclasses import replace
 
 from engine.api.errors import ApiError
 from engine.api.types import Object
+from engine.kubectl.arguments import split_arguments
 from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError, UsageError
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import FILENAME
-from engine.kubectl.selection import Selection, collect, split_arguments
+from engine.kubectl.selection import Selection, collect
 from engine.kubectl.session import Session
 from engine.kubectl.streaming import talk
 from engine.kubectl.workload_pods import container_of, pod_of

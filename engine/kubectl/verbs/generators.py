@@ -14,13 +14,13 @@ from typing import Any
 from engine.api.quantity import Quantity, QuantityError
 from engine.api.types import Object
 from engine.api.validation.text import port_name
+from engine.kubectl.arguments import split_arguments
 from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import PRINT
 from engine.kubectl.name_hash import with_hash
 from engine.kubectl.scheme import check_registered
-from engine.kubectl.selection import split_arguments
 from engine.kubectl.session import Session
 from engine.kubectl.verbs import access_rules, create, ingress_rules, secrets
 from engine.kubectl.verbs.create import COMMON, Build, acting, create_built, named

@@ -6,13 +6,15 @@ Source of the behaviour: kubectl pkg/cmd/get/get.go, sorter.go.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from pathlib import Path
 
 from engine.api.errors import ApiError
 from engine.api.types import Object
+from engine.kubectl.arguments import split_arguments
 from engine.kubectl.command import Command
 from engine.kubectl.discovery import Resource
-from engine.kubectl.errors import Aggregate, CommandError, Exit, UsageError
+from engine.kubectl.errors import Aggregate, CommandError, Exit, OtherNamespaceError, UsageError, of
+from engine.kubectl.fetching import require_namespace, require_there
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import ALL_NAMESPACES, FIELD_SELECTOR, PRINT, SELECTOR, filename
 from engine.kubectl.printers.custom_columns import CustomColumns
@@ -26,22 +28,14 @@ from engine.kubectl.printers.objects import (
 )
 from engine.kubectl.printers.sorting import UnsortableError, sort_objects, sort_rows
 from engine.kubectl.printers.tables import TableOptions, TablePrinter, plain_table
-from engine.kubectl.selection import Info, Selection, infos, split_arguments
+from engine.kubectl.selection import Info, Selection, infos
 from engine.kubectl.session import TABLE, Session
 from engine.kubectl.verbs import get_watch
+from engine.kubectl.verbs.get_targets import Target, not_found, targets_of, targets_of_arguments
 from engine.kubectl.verbs.raw import raw
 from engine.kubectl.verbs.watching import watch_objects
 
 ALLOWED = "custom-columns,custom-columns-file," + FORMATS.replace(",yaml", ",wide,yaml")
-
-
-@dataclass(slots=True)
-class _Target:
-    """One request for a table: a collection, or one object by name."""
-
-    resource: Resource
-    namespace: str
-    name: str = ""
 
 
 async def run(session: Session) -> None:
@@ -94,20 +88,25 @@ def _check_raw(session: Session) -> None:
 
 
 async def _tables(session: Session, *, wide: bool) -> None:
-    targets, errors = await _targets(session)
-    several = len({target.resource.gvk for target in targets}) > 1
+    wanted = await targets_of(session)
+    errors: list[Exception] = [item for item in wanted if isinstance(item, Exception)]
+    several = len({item.resource.gvk for item in wanted if isinstance(item, Target)}) > 1
     watching = session.flags.on("watch") or session.flags.on("watch-only")
     if watching and (several or errors):
         raise errors[0] if errors else CommandError("you may only specify a single resource type")
+    errors = []
     printed = 0
-    tables: list[tuple[_Target, Object]] = []
+    tables: list[tuple[Target, Object]] = []
     printers: dict[Resource, TablePrinter] = {}
     pending: list[str] = []
-    for target in targets:
+    for item in wanted:
+        if isinstance(item, Exception):
+            errors.append(item)
+            continue
         try:
-            tables.append((target, await _table(session, target)))
-        except ApiError as error:
-            if not (error.reason == "NotFound" and target.name and session.flags.on("ignore-not-found")):
+            tables.append((item, await _table(session, item)))
+        except (ApiError, OtherNamespaceError) as error:
+            if not (not_found(error) and item.name and session.flags.on("ignore-not-found")):
                 errors.append(error)
     several = several and len({target.resource.gvk for target, _ in tables}) > 1
     if several and (path := session.flags.text("sort-by")):  # kubectl cannot sort several tables
@@ -135,7 +134,7 @@ async def _tables(session: Session, *, wide: bool) -> None:
     if watching:
         get_watch.require_one(len(tables))
     if not printed and not session.flags.on("ignore-not-found"):
-        _nothing_found(session, [target.resource for target in targets])
+        _nothing_found(session, [item.resource for item in wanted if isinstance(item, Target)])
 
 
 def _flush(session: Session, lines: list[str]) -> None:
@@ -151,48 +150,7 @@ def _nothing_found(session: Session, resources: list[Resource]) -> None:
         session.err(f"No resources found in {session.namespace} namespace.")
 
 
-async def _targets(session: Session) -> tuple[list[_Target], list[Exception]]:
-    if session.from_files:
-        found: list[_Target] = []
-        errors: list[Exception] = []
-        selection = Selection.of_flags(session)
-        selection.fetch = False
-        async for item in infos(session, selection):
-            if isinstance(item, Info) and not item.name:
-                errors.append(CommandError("resource name may not be empty"))
-            elif isinstance(item, Info):
-                found.append(_Target(item.resource, item.namespace, item.name))
-            else:
-                errors.append(item)
-        return found, errors
-    return await _targets_of_arguments(session)
-
-
-async def _targets_of_arguments(session: Session) -> tuple[list[_Target], list[Exception]]:
-    pairs, types, names = split_arguments(session.arguments, session.program)
-    selecting = bool(session.flags.text("selector") or session.flags.text("field-selector"))
-    if selecting and pairs:
-        raise CommandError("selectors and the all flag cannot be used when passing resource/name arguments")
-    if selecting and names:
-        raise CommandError("name cannot be provided when a selector is specified")
-    found: list[_Target] = []
-    errors: list[Exception] = [CommandError("resource name may not be empty") for name in names if not name]
-    if errors and len(names) == 1:
-        raise errors[0]
-    names = [name for name in names if name]
-    for word, name in pairs or [(t, n) for t in types for n in names or ([] if errors else [""])]:
-        expanded = [] if name else await session.discovery.category(session.client, word)
-        for resource in expanded or [await session.resolve(word)]:
-            namespace = session.namespace if resource.namespaced and not session.all_namespaces else ""
-            if name and resource.namespaced and session.all_namespaces:
-                raise CommandError("a resource cannot be retrieved by name across all namespaces")
-            target = _Target(resource, namespace, name)
-            if name or target not in found:  # what is named twice is shown twice
-                found.append(target)
-    return found, errors
-
-
-async def _table(session: Session, target: _Target) -> Object:
+async def _table(session: Session, target: Target) -> Object:
     """The table of a target, in chunks put together."""
     query: dict[str, object] = {}
     if session.flags.text("sort-by"):
@@ -209,7 +167,12 @@ async def _table(session: Session, target: _Target) -> Object:
     try:
         table: Object = await session.request("GET", path, query=query, headers=headers)
     except ApiError as error:
-        raise error if target.name else list_error(error, target.resource, query) from error
+        if not target.name:
+            raise list_error(error, target.resource, query) from error
+        await require_there(session, target.namespace, error)
+        raise
+    if session.from_files and session.namespace_given:
+        require_namespace(session, target.resource, target.namespace)
     if not printed:
         table = plain_table(table, session.now)
     rows = list(table.get("rows") or ())
@@ -262,7 +225,7 @@ def _sort(session: Session, table: Object) -> None:
                 table["rows"] = []
 
 
-async def _watch_table(session: Session, target: _Target, printer: TablePrinter, version: str) -> None:
+async def _watch_table(session: Session, target: Target, printer: TablePrinter, version: str) -> None:
     async for kind, table in watch_objects(
         session,
         target.resource,
@@ -294,6 +257,8 @@ async def _structured(session: Session, output: str) -> None:
         await _watch_structured(session, name, columns, printer)
         return
     found, errors, single = await _objects(session)
+    if errors and single:
+        raise of(errors)
     if (path := session.flags.text("sort-by")) and not single:
         order = sort_objects([info.object for info in found], path)
         found = [found[index] for index in order]
@@ -305,20 +270,22 @@ async def _structured(session: Session, output: str) -> None:
     elif printer is None:
         for info in found:
             session.out(info.named)
-    elif single and shown:
+    elif single:
         printer(shown[0])
-    elif not (single and errors):
+    else:
         printer({"apiVersion": "v1", "kind": "List", "metadata": {"resourceVersion": ""}, "items": shown})
     if errors:
-        raise Aggregate(errors)
+        raise of(errors)
 
 
 async def _watch_structured(
     session: Session, form: str, columns: CustomColumns | None, printer: Callable[[Object], None] | None
 ) -> None:
-    targets, errors = await _targets(session)
-    if errors:
-        raise errors[0]
+    wanted = await targets_of(session)
+    targets = [item for item in wanted if isinstance(item, Target)]
+    for item in wanted:
+        if isinstance(item, Exception):
+            raise item
     if len({target.resource.gvk for target in targets}) > 1:
         raise CommandError("you may only specify a single resource type")
     get_watch.require_one(len(targets))
@@ -346,7 +313,7 @@ def _columns(session: Session, name: str, template: str) -> CustomColumns | None
 async def _check_types(session: Session) -> None:
     """An unknown resource type is told before an unknown format."""
     if not session.from_files:
-        await _targets_of_arguments(session)
+        await targets_of_arguments(session)
 
 
 async def _objects(session: Session) -> tuple[list[Info], list[Exception], bool]:
@@ -358,13 +325,21 @@ async def _objects(session: Session) -> tuple[list[Info], list[Exception], bool]
     async for item in infos(session, selection):
         if isinstance(item, Info):
             found.append(item)
-        elif not (session.flags.on("ignore-not-found") and isinstance(item, ApiError) and item.reason == "NotFound"):
+        elif not (session.flags.on("ignore-not-found") and not_found(item)):
             errors.append(item)
-    pairs, types, names = split_arguments(session.arguments, session.program)
-    single = len(pairs) == 1 or len(names) == 1 or (not types and not pairs and len(found) == 1)
-    if single and not found and not errors:
+    single = _is_single(session)
+    if not found and not errors and (single or session.flags.on("ignore-not-found")):
         raise Exit(0)
-    return found, errors, single
+    return found, errors, single and (bool(errors) or len(found) == 1)
+
+
+def _is_single(session: Session) -> bool:
+    """Whether the words mean one object: it is shown as it is, and where it cannot be, nothing is shown."""
+    if session.from_files:
+        files = session.flags.many("filename")
+        return not files or (len(files) == 1 and files[0] != "-" and not Path(files[0]).is_dir())
+    pairs, _, names = split_arguments(session.arguments, session.program)
+    return len(pairs) == 1 or len(names) == 1
 
 
 COMMAND = Command(

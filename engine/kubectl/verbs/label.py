@@ -13,6 +13,7 @@ from engine.api.patch import two_way_merge_patch
 from engine.api.selectors import label_value_errors
 from engine.api.types import Object
 from engine.api.wire import MERGE_PATCH
+from engine.kubectl.arguments import split_arguments
 from engine.kubectl.command import Command, Run
 from engine.kubectl.errors import CommandError, of
 from engine.kubectl.flags import Flag, Type
@@ -27,7 +28,7 @@ from engine.kubectl.flagsets import (
     filename,
 )
 from engine.kubectl.printers.objects import result_printer
-from engine.kubectl.selection import Info, Selection, split_arguments, visit
+from engine.kubectl.selection import Info, Selection, visit
 from engine.kubectl.session import Session
 
 

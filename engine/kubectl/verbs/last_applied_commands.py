@@ -59,7 +59,8 @@ async def put(session: Session) -> None:
             live = await _patch(session, info, wanted, dry_run=dry_run)
         printer(live, info.resource)
 
-    await visit(session, replace(Selection.of_flags(session, verb="apply"), fetch=False), change)
+    selection = replace(Selection.of_flags(session, verb="apply"), fetch=False)
+    await visit(session, selection, change, stop_at_error=True)
 
 
 def _annotation(obj: Object) -> str:

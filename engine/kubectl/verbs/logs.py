@@ -11,12 +11,13 @@ from engine.api import go_time
 from engine.api.errors import ApiError
 from engine.api.selectors import LabelSelector, format_labels
 from engine.api.types import Object
+from engine.kubectl.arguments import split_arguments
 from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError, UsageError
+from engine.kubectl.fetching import live
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import SELECTOR
 from engine.kubectl.scheme import check_registered
-from engine.kubectl.selection import split_arguments
 from engine.kubectl.session import Session
 from engine.kubectl.workload_pods import by_logging, container_of, no_selector, require_container
 from engine.tasks import Supervisor
@@ -108,7 +109,7 @@ async def _pods(session: Session) -> list[Object]:
     word, name = pairs[0] if pairs else ("pods", session.arguments[0])
     resource = await session.resolve(word)
     try:
-        obj = await session.get(resource, name, session.namespace)
+        obj = await live(session, resource, name, session.namespace)
     except ApiError as error:
         raise CommandError(
             f'error from server ({error.reason}): {error.message} in namespace "{session.namespace}"'

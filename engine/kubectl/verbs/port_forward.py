@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 
 from engine.api.types import Object
+from engine.kubectl.arguments import split_arguments
 from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError, UsageError
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.scheme import CLIENT_SCHEME
-from engine.kubectl.selection import split_arguments
 from engine.kubectl.session import Session
 from engine.kubectl.streaming import connect
 from engine.kubectl.workload_pods import pod_of

@@ -9,12 +9,12 @@ from engine.api.errors import ApiError
 from engine.api.types import Object
 from engine.kubectl import last_applied
 from engine.kubectl.command import Command
-from engine.kubectl.deletion import delete_and_wait, propagation
-from engine.kubectl.errors import CommandError, UsageError, with_source
+from engine.kubectl.deletion import delete, propagation, report, uid_of, wait_gone
+from engine.kubectl.errors import Aggregate, CommandError, UsageError, of, with_source
 from engine.kubectl.flags import Flag
 from engine.kubectl.flagsets import DRY_RUN, PRINT, SAVE_CONFIG, VALIDATE, deletion, field_manager, filename
 from engine.kubectl.printers.objects import result_printer
-from engine.kubectl.selection import Info, Selection, visit
+from engine.kubectl.selection import Info, Selection, collect, each, visit
 from engine.kubectl.session import Session
 from engine.kubectl.verbs.raw import raw
 
@@ -55,7 +55,34 @@ async def run(session: Session) -> None:
     selection = Selection.of_flags(session, verb="replace")
     selection.fetch = False
     selection.validate = "" if query["fieldValidation"] == "Ignore" else query["fieldValidation"]
-    await visit(session, selection, replace)
+    if flags.on("force"):
+        found, errors = await collect(session, selection)
+        await _delete_all(session, found, errors)
+        await each(found, replace)
+    else:
+        await visit(session, selection, replace)
+
+
+async def _delete_all(session: Session, found: list[Info], errors: list[Exception]) -> None:
+    """Delete all before the first is made anew, which none is where something is wrong with any of them."""
+    deleted: list[tuple[Info, str]] = []
+    failed: list[Exception] = []
+    missing = False
+    for info in found:
+        try:
+            answer = await delete(session, info, grace=session.flags.number("grace-period"))
+        except (ApiError, CommandError) as error:
+            if isinstance(error, ApiError) and error.reason == "NotFound":
+                missing = True
+                continue
+            failed.append(with_source(error, "deleting", info.source))
+            continue
+        report(session, info)
+        deleted.append((info, uid_of(answer)))
+    if failed or errors:
+        raise Aggregate([*failed, *errors]) if missing else of([*failed, *errors])
+    for info, uid in deleted:
+        await wait_gone(session, info, uid)
 
 
 def _saves(session: Session, obj: Object) -> bool:
@@ -65,7 +92,6 @@ def _saves(session: Session, obj: Object) -> bool:
 
 async def _send(session: Session, info: Info, obj: Object, query: dict[str, str]) -> Object:
     if session.flags.on("force"):
-        await delete_and_wait(session, info, grace=session.flags.number("grace-period"))
         path = session.path_of(info.resource, info.namespace)
         created: Object = await session.request("POST", path, query=query, body=obj)
         return created

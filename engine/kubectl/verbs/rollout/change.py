@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from engine.api.errors import ApiError
 from engine.api.types import Object
 from engine.api.wire import STRATEGIC_PATCH
-from engine.kubectl.errors import Aggregate, CommandError
+from engine.kubectl.errors import Aggregate, CommandError, of
 from engine.kubectl.printers.objects import result_printer
 from engine.kubectl.scheme import UnregisteredError
-from engine.kubectl.selection import Info, visit
+from engine.kubectl.selection import Info, collect
 from engine.kubectl.session import Session
 from engine.kubectl.verbs.rollout.common import nothing_found, selected
 
@@ -44,12 +45,20 @@ async def _change(session: Session, patch_of: Patch, done: str) -> None:
         printer(info.object, info.resource)
 
     try:
-        count = await visit(session, selected(session), change)
+        found, unread = await collect(session, selected(session))
     except UnregisteredError as error:
         if not error.of_list:
             raise
-        raise Aggregate([error]) from error  # a list that could not be read is one failure among others
-    nothing_found(session, count)
+        found, unread = [], [error]
+    errors: list[Exception] = [Aggregate(unread)] if unread else []  # all of it is one failure among others
+    for info in found:
+        try:
+            await change(info)
+        except (ApiError, CommandError) as error:
+            errors.append(error)
+    if errors:
+        raise of(errors)
+    nothing_found(session, len(found))
 
 
 def _failure(info: Info, why: str) -> CommandError:

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from engine.api.errors import ApiError
 from engine.api.types import Object, copy_object
 from engine.kubectl.command import Command
-from engine.kubectl.errors import CommandError
+from engine.kubectl.errors import CommandError, of
 from engine.kubectl.flags import Flag, Type
-from engine.kubectl.selection import Info, Selection, collect, visit
+from engine.kubectl.selection import Info, Selection, collect, each
 from engine.kubectl.session import Session
 from engine.kubectl.verbs.setting.change import (
     FLAGS,
@@ -161,7 +161,10 @@ async def _list(session: Session, resources: list[str], variables: list[Object],
             for variable in container.get("env") or ():
                 session.out(await _listed(session, info, variable))
 
-    await visit(session, selection_of(session, resources), show)
+    found, errors = await collect(session, selection_of(session, resources))
+    if errors:
+        raise of(errors)
+    await each(found, show)
 
 
 async def _listed(session: Session, info: Info, variable: Object) -> str:
