@@ -47,6 +47,7 @@ from engine.apiserver.routing import away, check_accept, check_route
 from engine.apiserver.streaming.proxy import PodProxy
 from engine.apiserver.streams import MappedEvents
 
+_ANSWERED = frozenset(("binding", "eviction", "token"))  # what is posted there is not kept, and has no table
 _CONNECT = frozenset(("attach", "exec", "portforward", "proxy", "log"))
 
 
@@ -104,7 +105,11 @@ class Rest:
         info, request = call.gvr_resource, call.info
         accept = call.request.headers.get("accept", "")
         typed = not info.custom or request.subresource == "scale"
-        form = negotiate_stream(accept, typed=typed) if request.watching else negotiate(accept, typed=typed)
+        if request.watching:
+            form = negotiate_stream(accept, typed=typed)
+        else:
+            kept = (info.stored or "get" in info.verbs) and request.subresource not in _ANSWERED
+            form = negotiate(accept, typed=typed, tables=kept)
         if request.subresource:
             return await self._subresource(call, info, form)
         match request.verb:

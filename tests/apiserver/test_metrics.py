@@ -11,9 +11,9 @@ import pytest
 
 from engine.api.errors import ApiError
 from engine.api.types import CONFIGMAPS, EVENTS, PODS, SERVICE_ACCOUNTS
-from engine.metric_text import metric
 from engine.client import Client
 from engine.clock import VirtualClock
+from engine.metric_text import metric
 from engine.metrics import Sample
 from engine.store import Put, Range
 from engine.store.sqlite import SqliteStore

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import orjson
 import pytest
 
 from engine.api.errors import ApiError
 from engine.api.types import CONFIGMAPS, DEPLOYMENTS, GVR
+from engine.api.wire import Request
 from engine.apiserver.registry.representation import Form, is_pretty, negotiate
+from engine.apiserver.server import ApiServer
 from engine.client import Client
-from tests.apiserver.conftest import config_map
+from tests.apiserver.conftest import ADMIN, config_map
 from tests.apiserver.test_create import deployment
 
 JSON, YAML, PROTOBUF = "application/json", "application/yaml", "application/vnd.kubernetes.protobuf"
@@ -165,3 +168,15 @@ async def test_a_scale_is_a_table_too(client: Client) -> None:
     assert [column["name"] for column in answer.body["columnDefinitions"]] == ["Name", "Desired", "Available", "Age"]
     [row] = answer.body["rows"]
     assert row["cells"][:3] == ["web", made["spec"]["replicas"], 0]
+
+
+async def test_what_is_answered_and_not_kept_has_no_table(server: ApiServer) -> None:
+    headers = {"accept": "application/json;as=Table;v=v1;g=meta.k8s.io", "content-type": "application/json"}
+    spec = {"nonResourceAttributes": {"path": "/", "verb": "get"}}
+    body = orjson.dumps({"spec": spec})
+    path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+    answer = await server.handle(Request("POST", path, headers=headers, body=body, certificate=ADMIN))
+    assert (answer.status, answer.body["reason"]) == (406, "NotAcceptable")
+    headers["accept"] += ",application/json"
+    answer = await server.handle(Request("POST", path, headers=headers, body=body, certificate=ADMIN))
+    assert (answer.status, answer.body["kind"]) == (201, "SelfSubjectAccessReview")

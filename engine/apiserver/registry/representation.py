@@ -38,10 +38,13 @@ class Form(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def negotiate(accept: str, *, typed: bool = True) -> Form:
+def negotiate(accept: str, *, typed: bool = True, tables: bool = True) -> Form:
     """The form of an Accept header that this server makes and the client likes best; of those that it likes as well
     the first. Of what Go has no type for (`typed`), a custom object, only the metadata has a protobuf, and no Table has
-    one (handlers/rest.go AllowsMediaTypeTransform). Raises ApiError 406."""
+    one (handlers/rest.go AllowsMediaTypeTransform); nor has what is only answered and never kept (not `tables`).
+
+    Raises ApiError 406.
+    """
     if not accept or accept == JSON:
         return Form()
     for media_type, parameters in sorted(map(_clause, accept.split(",")), key=_liking, reverse=True):
@@ -51,6 +54,8 @@ def negotiate(accept: str, *, typed: bool = True) -> Form:
             continue
         served = media_type if media_type in _SERVED else JSON
         kind = parameters.get("as", "")
+        if kind == "Table" and not tables:
+            continue
         if served == PROTOBUF and (kind == "Table" or not (typed or kind)):
             continue
         if not _CONVERTING & parameters.keys():
