@@ -36,6 +36,11 @@ def serves_volume_attributes_classes(version: str) -> bool:
     return _at_least(version, 1, 34)
 
 
+def scales_to_zero(version: str) -> bool:
+    """`HPAScaleToZero` (KEP-2021, beta in 1.37)."""
+    return _at_least(version, 1, 37)
+
+
 def tells_unused_claims(version: str) -> bool:
     """The condition `Unused` of claims (KEP-5541, beta in 1.37)."""
     return _at_least(version, 1, 37)

@@ -13,6 +13,7 @@ from engine.controllers.podautoscaler.controller import AUTOSCALERS
 from engine.controllers.podautoscaler.limits import History, normalize
 from engine.controllers.podautoscaler.metrics import MetricError
 from engine.controllers.podautoscaler.replicas import Target, Tolerances, propose
+from engine.controllers.podautoscaler.zero import after_rescale
 from engine.world import World
 from tests.controllers.cluster import PodHands, TestCluster, running
 from tests.controllers.objects import DEFINITIONS, ROLLOUT, ROLLOUTS, deployment
@@ -234,7 +235,12 @@ async def test_a_deployment_follows_its_load(world: World) -> None:
         await world.clock.sleep(20)
         status = (await cluster.admin.get(AUTOSCALERS, "web", namespace="default"))["status"]
         assert (status["currentReplicas"], status["desiredReplicas"]) == (6, 6)
-        assert [each["observedGeneration"] for each in (status, *status["conditions"])] == [1, 1, 1, 1]
+        assert [each["observedGeneration"] for each in (status, *status["conditions"])] == [1, 1, 1, 1, 1]
+        kinds = ["AbleToScale", "ScalingActive", "ScalingLimited", "ScaledToZero"]
+        assert [each["type"] for each in status["conditions"]] == kinds
+        said = "the HPA controller did not scale the workload to zero"
+        zero = status["conditions"][-1]
+        assert (zero["status"], zero["reason"], zero["message"]) == ("False", "NotScaledToZero", said)
         assert status["currentMetrics"][0]["resource"]["current"] == {
             "averageUtilization": 50,
             "averageValue": "250m",
@@ -318,3 +324,66 @@ async def test_a_custom_resource_with_a_scale_is_a_target(world: World) -> None:
             return found is not None and found["spec"]["replicas"] == 3
 
         await cluster.eventually("the custom resource is scaled", scaled)
+
+
+EXTERNAL: Object = {
+    "type": "External",
+    "external": {"metric": {"name": "queue"}, "target": {"type": "Value", "value": "1"}},
+}
+RESOURCE: Object = {"type": "Resource", "resource": {"name": "cpu", "target": {"averageUtilization": 50}}}
+
+
+@pytest.mark.parametrize(
+    ("least", "metrics", "current", "desired", "reason"),
+    [
+        pytest.param(0, [EXTERNAL], 3, 0, "ScaledToZero", id="to zero"),
+        pytest.param(0, [RESOURCE, EXTERNAL], 1, 0, "ScaledToZero", id="one metric of the two is enough"),
+        pytest.param(0, [RESOURCE], 3, 0, "NotScaledToZero", id="Pods alone cannot tell when they are needed again"),
+        pytest.param(0, [EXTERNAL], 0, 2, "NotScaledToZero", id="and up again"),
+        pytest.param(0, [EXTERNAL], 3, 2, "NotScaledToZero", id="not that far"),
+        pytest.param(1, [EXTERNAL], 3, 1, "NotScaledToZero", id="not allowed to"),
+    ],
+)
+def test_who_took_the_replicas(least: int, metrics: list[Object], current: int, desired: int, reason: str) -> None:
+    found = after_rescale({"minReplicas": least, "metrics": metrics}, current, desired)
+    assert (found.status, found.reason) == (str(reason == "ScaledToZero"), reason)
+
+
+async def test_a_target_with_no_replicas_wakes_only_if_its_autoscaler_put_it_to_sleep(world: World) -> None:
+    async with running(world) as cluster:
+        idle = deployment(replicas=0)
+        idle["metadata"] = {"name": "web"}
+        idle.pop("status")
+        await cluster.admin.create(DEPLOYMENTS, idle, namespace="default")
+        autoscaler: Object = {
+            "metadata": {"name": "web"},
+            "spec": {
+                "minReplicas": 0,
+                "maxReplicas": 10,
+                "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+                "metrics": [EXTERNAL],
+            },
+        }
+        await cluster.admin.create(AUTOSCALERS, autoscaler, namespace="default")
+
+        async def active(reason: str) -> Object:
+            async def found() -> Object | None:
+                status = (await cluster.admin.get(AUTOSCALERS, "web", namespace="default")).get("status") or {}
+                told = {each["type"]: each.get("reason") for each in status.get("conditions", ())}
+                return status if told.get("ScalingActive") == reason else None
+
+            status: Object = await cluster.eventually(reason, found)
+            return status
+
+        status = await active("ScalingDisabled")
+        zero = {
+            "type": "ScaledToZero",
+            "status": "True",
+            "reason": "ScaledToZero",
+            "message": "the HPA controller scaled the workload to zero",
+            "lastTransitionTime": "2026-01-01T00:00:00Z",
+        }
+        owned = {"status": {"conditions": [*status["conditions"], zero]}}
+        await cluster.admin.patch(AUTOSCALERS, "web", owned, namespace="default", subresource="status")
+        kept = await active("FailedGetExternalMetric")  # it asks again, though nobody serves the metric
+        assert kept["conditions"][-1] == zero

@@ -17,9 +17,11 @@ from engine.client import NORMAL, WARNING, object_key
 from engine.controllers.conditions import Conditions, conditions_of, find_condition
 from engine.controllers.controller import Controller
 from engine.controllers.discovery import CUSTOM_RESOURCE_DEFINITIONS, Discovery, parse_api_version
+from engine.controllers.features import scales_to_zero
 from engine.controllers.podautoscaler.limits import History, normalize
 from engine.controllers.podautoscaler.metrics import MetricError, usage
 from engine.controllers.podautoscaler.replicas import Proposal, Target, Tolerances, propose
+from engine.controllers.podautoscaler.zero import SCALED_TO_ZERO, after_rescale, wakes
 
 AUTOSCALERS = GVR("autoscaling", "v2", "horizontalpodautoscalers")
 PERIOD = 15.0  # --horizontal-pod-autoscaler-sync-period
@@ -46,6 +48,7 @@ class HorizontalPodAutoscaler(Controller):
         self._autoscalers = self.lister(AUTOSCALERS)
         self._pods = self.lister(PODS)
         self._discovery = Discovery(self.config.kubernetes_version)
+        self._tells_zero = scales_to_zero(self.config.kubernetes_version)
         self._histories: dict[str, History] = {}
         self.watch(AUTOSCALERS, _changed)
         if self._discovery.has(CUSTOM_RESOURCE_DEFINITIONS):
@@ -110,13 +113,13 @@ class HorizontalPodAutoscaler(Controller):
         """The wanted size and why; None if that cannot be told."""
         spec, current = autoscaler["spec"], int((scale.get("spec") or {}).get("replicas", 0))
         least, most = int(spec.get("minReplicas", 1)), int(spec["maxReplicas"])
-        if current == 0 and least != 0:
+        if current == 0 and not (self._tells_zero and wakes(spec, status)):
             text = "scaling is disabled since the replica count of the target is zero"
             self._set(status, "ScalingActive", "False", "ScalingDisabled", text)
             return 0, ""
         if current > most:
             return most, "Current number of replicas above Spec.MaxReplicas"
-        if current < least:
+        if 0 < current < least:
             return least, "Current number of replicas below Spec.MinReplicas"
         computed = await self._compute(autoscaler, scale, status, current)
         if computed is None:
@@ -127,7 +130,7 @@ class HorizontalPodAutoscaler(Controller):
         verdict = normalize(autoscaler, history, current=current, desired=wanted, now=now)
         self._set(status, "AbleToScale", *verdict.able)
         self._set(status, "ScalingLimited", *verdict.limited)
-        return verdict.replicas, reason
+        return (verdict.replicas if current else max(verdict.replicas, least)), reason
 
     # -- metrics
 
@@ -229,6 +232,8 @@ class HorizontalPodAutoscaler(Controller):
         self.recorder.event(autoscaler, NORMAL, "SuccessfulRescale", f"New size: {desired}; reason: {reason}")
         history.scaled(current, desired, self.clock.monotonic())
         status["lastScaleTime"] = self.clock.timestamp()
+        if self._tells_zero:
+            self._set(status, SCALED_TO_ZERO, *after_rescale(autoscaler["spec"], current, desired))
 
     def _set(self, status: Object, kind: str, value: str, reason: str, message: str) -> None:
         conditions: Conditions = status["conditions"]
