@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, TextIO
@@ -15,6 +15,7 @@ from textual.binding import Binding
 from engine.api.errors import ApiError
 from engine.api.types import Object
 from ktui.assets import asset_folder
+from ktui.followed_logs import FollowedLogs
 from ktui.models.link import Link
 from ktui.models.listing import NO_LISTING, Listing
 from ktui.models.routes import ToAliases, ToNamespace, ToObject, ToResource, ToScreen, ToTree, talks
@@ -158,6 +159,11 @@ class Commanding(Places):
             self.push_screen(Shell(title, partial(self._talk, argv)))
         else:
             self.push_screen(Output(title, partial(self._kubectl, argv)))
+
+    def follow_logs(self, pod: Object, containers: Sequence[str], title: str) -> None:
+        """Of a Pod's containers, over their restarts."""
+        logs = FollowedLogs(self._kubectl, self.session.client, self.session.world.clock, pod, containers)
+        self.push_screen(Output(title, logs))
 
     async def _kubectl(self, argv: tuple[str, ...], stdout: TextIO, stderr: TextIO) -> int:
         """The terminal is the screen's: what would be read from it is empty."""

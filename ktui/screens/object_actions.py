@@ -159,25 +159,28 @@ class ObjectActions(FrameScreen):
             self._show("logs", "KIND/NAME", "--all-pods", "--all-containers", "--prefix", "-f")
         elif self.resource != PODS:
             self.notify("logs are a Pod's: :pods lists them", severity="warning", timeout=3)
-        elif (container := await self._container("logs of", or_all=True)) is not None:
-            which = ("-c", container) if container else ("--all-containers",)
-            self._show("logs", "NAME", *which, "-f", of=chosen)
+        elif (pod := await self.read()) is not None:
+            container = await self._container("logs of", pod, or_all=True)
+            if chosen is not None and container is not None:
+                self._follow_logs(chosen, pod, container)
+
+    def _follow_logs(self, of: Name, pod: Object, container: str) -> None:
+        which = ("-c", container) if container else ("--all-containers",)
+        title = " ".join(self._words(("logs", "NAME", *which, "-f"), of[0], [of[1]]))
+        self.ktui.follow_logs(pod, [container] if container else container_names(pod), title)
 
     @work(exclusive=True, group="logs", exit_on_error=False)
     async def action_previous_logs(self) -> None:
         chosen = self.chosen()
-        if self._only(frozenset({"pods"}), "previous logs") and (
-            container := await self._container("previous logs of")
-        ):
+        if not self._only(frozenset({"pods"}), "previous logs") or (pod := await self.read()) is None:
+            return
+        if container := await self._container("previous logs of", pod):
             self._show("logs", "NAME", "-c", container, "--previous", of=chosen)
 
     # -- in a container
 
-    async def _container(self, what: str, *, or_all: bool = False) -> str | None:
+    async def _container(self, what: str, pod: Object, *, or_all: bool = False) -> str | None:
         """The Pod's container that is meant, asked for where there are several; "" for all, None for nothing."""
-        pod = await self.read()
-        if pod is None:
-            return None
         names = container_names(pod)
         if len(names) == 1:
             return "" if or_all else names[0]
@@ -186,14 +189,16 @@ class ObjectActions(FrameScreen):
 
     @work(exclusive=True, group="exec", exit_on_error=False)
     async def action_shell(self) -> None:
-        chosen = self.chosen()
-        if container := await self._container("a shell in"):
+        chosen, pod = self.chosen(), await self.read()
+        if pod is not None and (container := await self._container("a shell in", pod)):
             self._show("exec", "-i", "NAME", "-c", container, "--", "sh", of=chosen)
 
     @work(exclusive=True, group="exec", exit_on_error=False)
     async def action_attach(self) -> None:
         chosen = self.chosen()
-        if self._only(frozenset({"pods"}), "attach") and (container := await self._container("attach to")):
+        if not self._only(frozenset({"pods"}), "attach") or (pod := await self.read()) is None:
+            return
+        if container := await self._container("attach to", pod):
             self._show("attach", "-i", "NAME", "-c", container, of=chosen)
 
     @work(exclusive=True, group="forward", exit_on_error=False)

@@ -130,6 +130,21 @@ async def test_logs_of_a_container_are_followed_and_filtered(show: Show) -> None
         await driver.until(lambda: driver.app.screen is driver.app.window)
 
 
+async def test_logs_go_on_after_a_restart_and_end_with_the_pod(show: Show) -> None:
+    flaky = {"name": "flaky", "image": "busybox", "command": ["sh", "-c", "echo here; sleep 1; exit 3"]}
+    once = {"name": "once", "image": "busybox", "command": ["sh", "-c", "echo prepared"]}
+    pod = {"metadata": {"name": "two"}, "spec": {"containers": [flaky], "initContainers": [once]}}
+    async with show(size=(140, 40)) as driver:
+        await driver.client.create(PODS, pod, namespace="default")
+        await driver.press("2")
+        await driver.sees("▌default     two")
+        await driver.press("l", "enter")
+        await driver.sees("│ prepared ", "── flaky started again: restart ", "◐ running")
+        await driver.until(lambda: driver.picture.count("│ here ") >= 2)
+        await driver.client.delete(PODS, "two", namespace="default", grace_period_seconds=0)
+        await driver.sees("✓ done")
+
+
 async def test_a_port_is_forwarded_until_that_is_ended(show: Show) -> None:
     async with show(size=(140, 40)) as driver:
         await show_box(driver)
