@@ -26,6 +26,8 @@ class Records(Protocol):
 
     def endpoint_slices(self, namespace: str, name: str) -> Sequence[Object]: ...
 
+    def services(self) -> Iterable[Object]: ...
+
 
 class Record(NamedTuple):
     name: str
@@ -55,6 +57,8 @@ def answer(records: Records, name: str, type: str = "A", *, domain: str = DOMAIN
     name = name.rstrip(".").lower()
     if name == f"dns-version.{domain}":
         return Answer("NOERROR", (Record(name, "TXT", f'"{SCHEMA_VERSION}"'),) if type == "TXT" else ())
+    if address := _pointed_at(name):
+        return _pointers(records, name, address, type, domain)
     if not name.endswith(f".{domain}"):
         return NXDOMAIN
     labels = name.removesuffix(f".{domain}").split(".")
@@ -162,6 +166,35 @@ def _srv(
     unique = list(dict.fromkeys(found))
     weight = max(1, 100 // len(unique))
     return Answer("NOERROR", tuple(Record(name, "SRV", f"0 {weight} {number} {host}") for number, host in unique))
+
+
+# -- the way back
+
+
+def _pointed_at(name: str) -> str:
+    """The address that a name of in-addr.arpa or ip6.arpa stands for; "" for any other name."""
+    labels = name.split(".")
+    if labels[-2:] == ["in-addr", "arpa"] and len(labels) == 6:
+        return ".".join(reversed(labels[:4]))
+    if labels[-2:] == ["ip6", "arpa"] and len(labels) == 34:
+        digits = "".join(reversed(labels[:32]))
+        return str(ip_address(":".join(digits[at : at + 4] for at in range(0, 32, 4))))
+    return ""
+
+
+def _pointers(records: Records, name: str, address: str, type: str, domain: str) -> Answer:
+    """The Service of a cluster address, or the endpoints that have it."""
+    names = []
+    for service in records.services():
+        metadata, spec = service["metadata"], service["spec"]
+        base = f"{metadata['name']}.{metadata['namespace']}.svc.{domain}."
+        if address in (spec.get("clusterIPs") or ()):
+            names = [base]
+            break
+        names += [f"{found.hostname}.{base}" for found in _endpoints(records, service) if found.ip == address]
+    if not names:
+        return NXDOMAIN
+    return Answer("NOERROR", tuple(Record(name, "PTR", target) for target in names) if type == "PTR" else ())
 
 
 # -- Pods

@@ -35,6 +35,11 @@ class PodNetwork:
     def resolve(self, name: str) -> list[str]:
         return dns.addresses(dns.resolve(self._proxy, name, self._namespace))
 
+    def query(self, name: str, type: str) -> tuple[str, list[dns.Record]]:
+        """The code and the records of the answer."""
+        found = dns.resolve(self._proxy, name, self._namespace, type)
+        return found.rcode, list(found.records)
+
     def full_name(self, name: str) -> str:
         found = dns.resolve(self._proxy, name, self._namespace)
         return found.records[0].name.rstrip(".") if found.records else name

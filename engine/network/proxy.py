@@ -153,6 +153,9 @@ class ServiceProxy:
     def service(self, namespace: str, name: str) -> Object | None:
         return self._services.lister.get(name, namespace)
 
+    def services(self) -> Sequence[Object]:
+        return self._services.lister.list()
+
     def endpoint_slices(self, namespace: str, name: str) -> Sequence[Object]:
         return self._slices.lister.by_index(BY_SERVICE, f"{namespace}/{name}")
 

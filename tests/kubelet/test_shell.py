@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from engine.kubelet.runtime.shell.process import DnsRecord
 from tests.kubelet.shells import run, sh
 
 
@@ -131,8 +132,12 @@ def test_a_name_resolves_once_the_network_knows_it() -> None:
         asked = 0
 
         def resolve(self, name: str) -> list[str]:
+            return []
+
+        def query(self, name: str, type: str) -> tuple[str, list[DnsRecord]]:
             self.asked += 1
-            return ["10.96.0.7"] if self.asked > 2 else []
+            found = [DnsRecord(f"{name}.default.svc.cluster.local", type, "10.96.0.7", 30)] if self.asked > 2 else []
+            return "NOERROR" if found else "NXDOMAIN", found
 
         def full_name(self, name: str) -> str:
             return f"{name}.default.svc.cluster.local"

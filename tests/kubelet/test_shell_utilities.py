@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from engine.kubelet.runtime.shell.process import DnsRecord
 from tests.kubelet.shells import run, sh
 
 DATE = "Jan  1 00:00"
@@ -146,6 +147,17 @@ class _Names:
     def resolve(self, name: str) -> list[str]:
         return ["10.96.0.7"] if name.startswith("web") else []
 
+    def query(self, name: str, type: str) -> tuple[str, list[DnsRecord]]:
+        full = name.rstrip(".") if "." in name else f"{name}.default.svc.cluster.local"
+        data = {
+            ("web.default.svc.cluster.local", "A"): "10.96.0.7",
+            ("out.default.svc.cluster.local", "A"): "example.com.",
+            ("_http._tcp.web.default.svc.cluster.local", "SRV"): "0 100 80 web.default.svc.cluster.local.",
+            ("7.0.96.10.in-addr.arpa", "PTR"): "web.default.svc.cluster.local.",
+        }.get((full, type))
+        kind = "CNAME" if full.startswith("out") else type
+        return "NOERROR" if data else "NXDOMAIN", [DnsRecord(full, kind, data, 30)] if data else []
+
     def full_name(self, name: str) -> str:
         return "web.default.svc.cluster.local"
 
@@ -161,9 +173,21 @@ class _Names:
     [
         pytest.param("nslookup web", "Server:\t\t10.96.0.10\nAddress:\t10.96.0.10:53\n\n"
                      "Name:\tweb.default.svc.cluster.local\nAddress: 10.96.0.7\n\n", id="nslookup"),
+        pytest.param("nslookup out", "Server:\t\t10.96.0.10\nAddress:\t10.96.0.10:53\n\n"
+                     "out.default.svc.cluster.local\tcanonical name = example.com\n"
+                     "** server can't find example.com: NXDOMAIN\n\n", id="a name of another"),
+        pytest.param("nslookup -type=srv _http._tcp.web.default.svc.cluster.local | tail -2",
+                     "_http._tcp.web.default.svc.cluster.local\tservice = 0 100 80 web.default.svc.cluster.local\n\n",
+                     id="a port's record"),
+        pytest.param("nslookup 10.96.0.7 | tail -2",
+                     "7.0.96.10.in-addr.arpa\tname = web.default.svc.cluster.local\n\n", id="an address' name"),
+        pytest.param("dig +short web; dig +search +short web", "10.96.0.7\n", id="dig, short"),
+        pytest.param("dig +noall +answer -x 10.96.0.7",
+                     "7.0.96.10.in-addr.arpa.\t30\tIN\tPTR\tweb.default.svc.cluster.local.\n", id="dig of an address"),
+        pytest.param("dig nope | grep status", ";; ->>HEADER<<- opcode: QUERY, status: NXDOMAIN, id: 434\n", id="dig"),
         pytest.param("getent hosts web", "10.96.0.7         web.default.svc.cluster.local  web\n", id="getent"),
         pytest.param("redis-cli -h web ping; echo $?", "1\n", id="redis-cli elsewhere"),
     ],
 )  # fmt: skip
 def test_names_are_printed_in_full(script: str, out: str) -> None:
-    assert sh(script, network=_Names(), programs=frozenset({"redis-cli"})).out == out
+    assert sh(script, network=_Names(), programs=frozenset({"redis-cli", "dig"})).out == out

@@ -35,6 +35,9 @@ SLICE: Object = {
 
 
 class Cluster:
+    def services(self) -> list[Object]:
+        return list(SERVICES.values())
+
     def service(self, namespace: str, name: str) -> Object | None:
         return SERVICES.get(name) if namespace == "default" else None
 
@@ -66,6 +69,10 @@ SVC = "default.svc.cluster.local"
         ),
         pytest.param(f"_grpc._tcp.web.{SVC}", "SRV", "NXDOMAIN", [], id="no such port"),
         pytest.param(f"out.{SVC}", "A", "NOERROR", ["example.com."], id="external name"),
+        pytest.param("7.0.96.10.in-addr.arpa", "PTR", "NOERROR", [f"web.{SVC}."], id="whose cluster address it is"),
+        pytest.param("2.0.244.10.in-addr.arpa", "PTR", "NOERROR", [f"db-0.db.{SVC}."], id="whose endpoint it is"),
+        pytest.param(f"7.{'0.' * 29}d.f.ip6.arpa", "PTR", "NOERROR", [f"web.{SVC}."], id="of the other family"),
+        pytest.param("9.0.96.10.in-addr.arpa", "PTR", "NXDOMAIN", [], id="nobody's address"),
         pytest.param("10-244-0-9.default.pod.cluster.local", "A", "NOERROR", ["10.244.0.9"], id="a pod"),
         pytest.param("x.default.pod.cluster.local", "A", "NXDOMAIN", [], id="no address"),
         pytest.param("dns-version.cluster.local", "TXT", "NOERROR", ['"1.1.0"'], id="version"),

@@ -14,7 +14,7 @@ from engine.kubelet.runtime.shell.process import Machine, Process
 def exists(machine: Machine, name: str) -> bool:
     """Whether the container has this program."""
     base = name.rpartition("/")[2]
-    if base in COMMANDS and base not in AGNHOST:
+    if base in COMMANDS and base not in RARE:
         return base not in PROCPS or machine.busybox or machine.programs is None or base in machine.programs
     if name.startswith("/") and name in machine.files:
         return True
@@ -118,7 +118,7 @@ _PLACES = {
 }
 # What images that are not built on busybox seldom have.
 PROCPS = frozenset({"ps", "top"})
-AGNHOST = frozenset(agnhost.COMMANDS)  # and what but one image has
+RARE = frozenset({"dig", *agnhost.COMMANDS})  # and what few images have
 
 COMMANDS: Mapping[str, Command] = {
     **UTILITIES,

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from engine.kubelet.cri import Identity
 from engine.kubelet.runtime.files import Directories, Files
@@ -89,11 +89,22 @@ class Io:
     watched: bool = False
 
 
+class DnsRecord(NamedTuple):
+    name: str
+    type: str
+    data: str
+    ttl: int
+
+
 class Network(Protocol):
     """What a process can ask of the pod's network."""
 
     def resolve(self, name: str) -> list[str]:
         """The addresses of a name; empty if it has none."""
+        ...
+
+    def query(self, name: str, type: str) -> tuple[str, list[DnsRecord]]:
+        """What the cluster's DNS answers to one question: NOERROR or another code, and the records."""
         ...
 
     def full_name(self, name: str) -> str:
@@ -115,6 +126,9 @@ class NoNetwork:
 
     def resolve(self, name: str) -> list[str]:
         return []
+
+    def query(self, name: str, type: str) -> tuple[str, list[DnsRecord]]:
+        return "NXDOMAIN", []
 
     def full_name(self, name: str) -> str:
         return name

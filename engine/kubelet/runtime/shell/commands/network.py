@@ -1,4 +1,4 @@
-"""Commands that ask the pod's network: names, ports and echoes."""
+"""Commands that ask the pod's network: ports and echoes."""
 
 from __future__ import annotations
 
@@ -11,20 +11,6 @@ from engine.kubelet.runtime.shell.commands.http import addresses_of
 from engine.kubelet.runtime.shell.process import FOREVER, SIGNALS, Process
 
 _UNANSWERED = 10.0  # how long ping waits for the last echo
-
-
-def _nslookup(call: Call) -> int:
-    if not call.operands:
-        return call.fail("missing host")
-    name = call.operands[0]
-    addresses = call.machine.network.resolve(name)
-    call.io.stdout("Server:\t\t10.96.0.10\nAddress:\t10.96.0.10:53\n\n")
-    if not addresses:
-        call.io.stdout(f"** server can't find {name}: NXDOMAIN\n\n")
-        return 1
-    full = call.machine.network.full_name(name)
-    call.io.stdout("".join(f"Name:\t{full}\nAddress: {address}\n" for address in addresses) + "\n")
-    return 0
 
 
 def _nc(call: Call) -> int | Process:
@@ -108,4 +94,4 @@ def _echoes(call: Call, ping: _Ping) -> Process:
     return int(not answered)
 
 
-COMMANDS: dict[str, Command] = {"nslookup": _nslookup, "nc": _nc, "ping": _ping}
+COMMANDS: dict[str, Command] = {"nc": _nc, "ping": _ping}
