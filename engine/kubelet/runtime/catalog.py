@@ -83,7 +83,11 @@ CATALOG: dict[str, ImageProfile] = {
     ),
     "registry.k8s.io/pause": _server(0.3, "pause", uid=65535),
     "registry.k8s.io/e2e-test-images/agnhost": ImageProfile(
-        54 * _MB, ("/agnhost",), ("pause",), frozenset({"agnhost", "agnhost-2", "bash", "curl", "dig", "nc"}), busybox=True
+        54 * _MB,
+        entrypoint=("/agnhost",),
+        cmd=("pause",),
+        programs=frozenset({"agnhost", "agnhost-2", "bash", "curl", "dig", "nc"}),
+        busybox=True,
     ),
     "registry.k8s.io/echoserver": _server(46.0, "nginx", ports=(8080,)),
     "hashicorp/http-echo": _server(3.1, "http-echo", ports=(5678,)),
