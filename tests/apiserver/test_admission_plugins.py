@@ -206,6 +206,23 @@ async def test_a_pod_carries_the_zone_of_its_node(client: Client, default_accoun
     assert born["metadata"]["labels"] == {"topology.kubernetes.io/zone": "a"}
 
 
+@pytest.mark.parametrize("bound", [True, False])
+async def test_a_pod_does_not_choose_the_zone_it_is_in(client: Client, default_account: Object, bound: bool) -> None:
+    await client.create(NODES, node("n1", **{"topology.kubernetes.io/zone": "a", "topology.kubernetes.io/region": "r"}))
+    mine = {"topology.kubernetes.io/zone": "elsewhere", "app": "x"}
+    made = pod("p") if bound else pod("p", nodeName="n1")
+    made["metadata"]["labels"] = mine
+    await client.create(PODS, made, namespace="default")
+    if bound:
+        binding = {
+            "apiVersion": "v1", "kind": "Binding", "metadata": {"name": "p", "labels": mine},
+            "target": {"kind": "Node", "apiVersion": "v1", "name": "n1"},
+        }  # fmt: skip
+        await client.create(PODS, binding, namespace="default", name="p", subresource="binding")
+    labels = (await client.get(PODS, "p", namespace="default"))["metadata"]["labels"]
+    assert labels == {"topology.kubernetes.io/zone": "a", "topology.kubernetes.io/region": "r", "app": "x"}
+
+
 async def test_no_pod_grows_beyond_its_node(client: Client, default_account: Object) -> None:
     await client.create(NODES, node("n1", **{"kubernetes.io/os": "linux"}))
     await client.create(NODES, node("n2"))

@@ -46,9 +46,9 @@ class PodTopologyLabels(Plugin):
 
 
 def _give(metadata: Object, labels: dict[str, str]) -> bool:
-    """Labels that an object has already stay as they are."""
+    """What an object says of itself is overwritten."""
     own = metadata.get("labels") or {}
-    missing = {name: value for name, value in labels.items() if name not in own}
-    if missing:
-        metadata["labels"] = {**own, **missing}
-    return bool(missing)
+    if own.items() >= labels.items():
+        return False
+    metadata["labels"] = {**own, **labels}
+    return True
