@@ -1,7 +1,8 @@
 """The paths of an OpenAPI document: each operation on a resource, with its kind, action and query parameters.
 
 kubectl reads from them which kinds take `dryRun` and `fieldValidation` (cli-runtime's query parameter verifier), and
-`kubectl explain` which kind a resource has. Source of the shapes: apiserver pkg/endpoints/installer.go.
+`kubectl explain` which kind a resource has. Source of the shapes: apiserver pkg/endpoints/installer.go,
+apiextensions-apiserver pkg/controller/openapi/builder/builder.go.
 """
 
 from __future__ import annotations
@@ -63,6 +64,13 @@ _DELETE = (
     "orphanDependents",
     "propagationPolicy",
 )
+# What an action may be answered with besides 200; a patch of a custom resource makes none.
+_OTHER_ANSWERS: Mapping[str, Mapping[str, str]] = {
+    "post": {"201": "Created", "202": "Accepted"},
+    "put": {"201": "Created"},
+    "patch": {"201": "Created"},
+    "delete": {"202": "Accepted"},
+}
 
 
 class _Verb(NamedTuple):
@@ -149,10 +157,18 @@ class _Maker:
             operation["parameters"] = [self._query_parameter(name) for name in verb.parameters]
         body = self._body(gvk, verb)
         answer = self._answer(gvk, verb)
-        watchable = verb.action == "list"
+        media_types = [JSON, YAML, *([_WATCH] if verb.action == "list" else [])]
+        made = {code: self._response(text, answer, media_types) for code, text in self._codes(gvk, verb)}
+        responses = {**made, "401": {"description": "Unauthorized"}}
         if self.dialect == "v2":
-            return self._v2(operation, verb, body=body, answer=answer, watchable=watchable)
-        return self._v3(operation, verb, body=body, answer=answer, watchable=watchable)
+            return {**self._v2(operation, verb, body), "produces": media_types, "responses": responses}
+        return {**self._v3(operation, verb, body), "responses": responses}
+
+    def _codes(self, gvk: GVK, verb: _Verb) -> Iterator[tuple[str, str]]:
+        yield "200", "OK"
+        connects = gvk.kind.endswith("Options")  # to a container, or through a proxy
+        if not connects and not (self.info.custom and verb.action == "patch"):
+            yield from _OTHER_ANSWERS.get(verb.action, {}).items()
 
     def _body(self, gvk: GVK, verb: _Verb) -> str:
         match verb.method:
@@ -184,36 +200,25 @@ class _Maker:
     def _ref(self, name: str) -> Object:
         return {"$ref": PREFIX[self.dialect] + name} if name else {"type": "string"}
 
-    def _v2(self, operation: Object, verb: _Verb, *, body: str, answer: str, watchable: bool) -> Object:
+    def _response(self, description: str, answer: str, media_types: list[str]) -> Object:
+        if self.dialect == "v2":
+            return {"description": description, "schema": self._ref(answer)}
+        return {"content": {media: {"schema": self._ref(answer)} for media in media_types}, "description": description}
+
+    def _v2(self, operation: Object, verb: _Verb, body: str) -> Object:
         if body:
             parameter: Object = {"in": "body", "name": "body", "schema": self._ref(body)}
             if verb.method != "delete":
                 parameter["required"] = True
             operation["parameters"] = [parameter, *operation.get("parameters", ())]
-        return {
-            **operation,
-            "consumes": self._patches if verb.method == "patch" else ["*/*"],
-            "produces": [JSON, YAML, *([_WATCH] if watchable else [])],
-            "responses": {
-                "200": {"description": "OK", "schema": self._ref(answer)},
-                "401": {"description": "Unauthorized"},
-            },
-            "schemes": ["https"],
-        }
+        consumes = self._patches if verb.method == "patch" else ["*/*"]
+        return {**operation, "consumes": consumes, "schemes": ["https"]}
 
-    def _v3(self, operation: Object, verb: _Verb, *, body: str, answer: str, watchable: bool) -> Object:
+    def _v3(self, operation: Object, verb: _Verb, body: str) -> Object:
         if body:
             types = self._patches if verb.method == "patch" else ["*/*"]
             content = {media: {"schema": self._ref(body)} for media in types}
             operation["requestBody"] = {"content": content, **({} if verb.method == "delete" else {"required": True})}
-        media_types = [JSON, YAML, *([_WATCH] if watchable else [])]
-        operation["responses"] = {
-            "200": {
-                "content": {media: {"schema": self._ref(answer)} for media in media_types},
-                "description": "OK",
-            },
-            "401": {"description": "Unauthorized"},
-        }
         return operation
 
     def _query_parameter(self, name: str) -> Object:

@@ -60,6 +60,29 @@ def test_subresources_name_the_kind_that_they_carry() -> None:
     assert scale["put"]["x-kubernetes-group-version-kind"]["kind"] == "Scale"
 
 
+ANSWERS = {
+    ("deployments", "get"): ["200"],
+    ("deployments", "post"): ["200", "201", "202"],
+    ("deployments", "delete"): ["200"],
+    ("deployments/{name}", "put"): ["200", "201"],
+    ("deployments/{name}", "patch"): ["200", "201"],
+    ("deployments/{name}", "delete"): ["200", "202"],
+    ("deployments/{name}/status", "put"): ["200", "201"],
+    ("pods/{name}/eviction", "post"): ["200", "201", "202"],
+    ("pods/{name}/exec", "post"): ["200"],
+}
+
+
+@pytest.mark.parametrize(("of", "answers"), ANSWERS.items(), ids=map(" ".join, ANSWERS))
+def test_operations_name_all_that_they_may_be_answered_with(of: tuple[str, str], answers: list[str]) -> None:
+    """A client that is made from the document takes what is made for an error if only 200 is named."""
+    path, method = of
+    group = "/apis/apps/v1" if path.startswith("deployments") else "/api/v1"
+    for document in (v3("apps", "v1") if "apps" in group else v3("", "v1"), orjson.loads(OPENAPI.v2)):
+        responses = document["paths"][f"{group}/namespaces/{{namespace}}/{path}"][method]["responses"]
+        assert list(responses) == [*answers, "401"]
+
+
 def test_schemas_are_those_of_an_api_server_again() -> None:
     schemas = v3("apps", "v1")["components"]["schemas"]
     spec = schemas["io.k8s.api.apps.v1.DeploymentSpec"]["properties"]

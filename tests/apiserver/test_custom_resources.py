@@ -117,7 +117,12 @@ async def test_it_is_in_every_form_of_discovery_and_in_openapi(client: Client) -
     assert kinds == [*kind * 2, {**scale, "kind": "Scale"}]
     after = await _path(client, "/openapi/v3")
     assert set(after["paths"]) - set(before["paths"]) == {f"apis/{GROUP}/v1"}
-    schemas = (await _path(client, f"/openapi/v3/apis/{GROUP}/v1"))["components"]["schemas"]
+    document = await _path(client, f"/openapi/v3/apis/{GROUP}/v1")
+    single = document["paths"][f"/apis/{GROUP}/v1/namespaces/{{namespace}}/crontabs/{{name}}"]
+    assert {method: list(single[method]["responses"]) for method in ("put", "patch", "delete")} == {
+        "put": ["200", "201", "401"], "patch": ["200", "401"], "delete": ["200", "202", "401"]
+    }  # fmt: skip
+    schemas = document["components"]["schemas"]
     spec = schemas["com.example.stable.v1.CronTab"]["properties"]["spec"]["properties"]
     assert spec["replicas"] == {"type": "integer", "default": 1, "minimum": 0}
     assert "com.example.stable.v1.CronTab" in (await _path(client, "/openapi/v2"))["definitions"]
