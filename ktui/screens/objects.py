@@ -8,7 +8,8 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from engine.api.types import GVR, PODS
+from engine.api.errors import ApiError
+from engine.api.types import GVR, NAMESPACES, PODS
 from ktui.feeds import objects as objects_feed
 from ktui.models.object_links import links_of
 from ktui.models.object_table import ObjectTable
@@ -23,6 +24,7 @@ from ktui.widgets.syntax import yaml_text
 from ktui.widgets.table_pane import TablePane
 
 FRAME_SECONDS = 0.05
+NAMESPACE_SECONDS = 1.0  # between two looks for a namespace in which there is nothing
 INSIDE_SECONDS = 0.5  # between two readings of an object that changes while one looks at it
 SORT_KEYS = {"N": "NAME", "P": "NAMESPACE", "A": "AGE", "R": "READY", "S": "STATUS", "T": "RESTARTS", "I": "IP"}
 
@@ -54,6 +56,8 @@ class ObjectsScreen(ObjectActions):
         self._fields = ""  # the field selector that the list was asked with
         self._wanted = ""  # the key that the cursor is to go to once it is there
         self._last_marked = ""
+        self._gone = ""  # the namespace, where there is none of that name any more
+        self._minded_at = 0.0  # when it was looked for
         self._read_at = 0.0  # when the inside was read, on the reader's clock
 
     def compose_body(self) -> ComposeResult:
@@ -144,20 +148,42 @@ class ObjectsScreen(ObjectActions):
             return
         self._lit_until = 0.0 if not self._is_dirty else now + 1.0
         self._is_dirty = False
-        empty = f"No {self.table.resource.resource} here. a creates some from a sample, or  :apply -f samples/web.yaml"
-        if not self.table.columns:
-            empty = "◐ asking the engine …"
         self.table.now = now
-        place = f" in {self.ktui.namespace}" if self.ktui.namespace and self.table.namespaced else ""
+        namespace = self.ktui.namespace if self.table.namespaced else ""
+        if namespace and not self.table.rows.total and now - self._minded_at >= NAMESPACE_SECONDS:
+            self.mind_namespace(namespace)
+        place = f" in {namespace}" if namespace else ""
         self.objects.title = f"{self.table.resource.group_resource}{place}"
         is_coming = self.table.is_listing and self.table.columns and not self.objects.problem
         marked = f"◆ {len(self._marked_and_shown())} marked" if self.table.marked else ""
         self.objects.note = "  ".join(part for part in (marked, "◐ more are coming" if is_coming else "") if part)
-        self.objects.show(self.table.titles, self.table.rows, empty=empty)
+        self.objects.show(self.table.titles, self.table.rows, empty=self._empty(namespace))
         if self._wanted in self.table:
             self._go_to_wanted()
         if self.detail.display and self._is_inside_old(now):
             self.action_yaml()
+
+    def _empty(self, namespace: str) -> str:
+        """What is said where there are no rows."""
+        if not self.table.columns:
+            return "◐ asking the engine …"
+        if namespace and namespace == self._gone:
+            return f'✖ There is no namespace "{namespace}" any more. 0 shows all namespaces, n chooses one.'
+        return f"No {self.table.resource.resource} here. a creates some from a sample, or  :apply -f samples/web.yaml"
+
+    @work(exclusive=True, group="mind namespace", exit_on_error=False)
+    async def mind_namespace(self, name: str) -> None:
+        """One that is empty may have been deleted under the eyes of who looks at it."""
+        self._minded_at = self.ktui.session.world.clock.monotonic()
+        gone = ""
+        try:
+            await self.ktui.session.client.get(NAMESPACES, name)
+        except ApiError as error:
+            gone = name if error.code == 404 else ""  # who may not know of it is not told so
+        except ConnectionError:
+            return
+        if gone != self._gone:
+            self._gone, self._is_dirty = gone, True
 
     def _is_inside_old(self, now: float) -> bool:
         """Whether the object that one looks into has changed since it was read."""

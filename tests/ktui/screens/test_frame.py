@@ -195,6 +195,19 @@ async def test_a_namespace_that_there_is_not_is_not_shown(show: Show) -> None:
         assert driver.app.namespace == ""
 
 
+async def test_a_namespace_that_goes_while_it_is_shown_is_said_to_have_gone(show: Show) -> None:
+    async with show() as driver:
+        await driver.client.create(NAMESPACES, {"metadata": {"name": "shop"}})
+        await driver.command("cm shop")
+        await driver.sees("configmaps in shop  0", "No configmaps here")
+        await driver.client.delete(NAMESPACES, "shop")
+        await driver.sees('There is no namespace "shop" any more. 0 shows all namespaces')
+        await driver.client.create(NAMESPACES, {"metadata": {"name": "shop"}})
+        await driver.sees("No configmaps here")
+        await driver.press("0")
+        await driver.misses("configmaps in shop")
+
+
 async def test_back_and_forward_through_what_was_shown(show: Show) -> None:
     async with show() as driver:
         await driver.client.create(NAMESPACES, {"metadata": {"name": "shop"}})
