@@ -64,6 +64,10 @@ class Discovery:
         same = (each for each in self._custom.values() if (each.gvr.group, each.kind) == (gvk.group, gvk.kind))
         return next(same, None)
 
+    def by_resource(self, group: str, resource: str) -> Resource | None:
+        """A resource as it is best asked for."""
+        return self._builtin.get((group, resource)) or self._custom.get(f"{resource}.{group}")
+
     def of_crd(self, name: str) -> Resource | None:
         """What a CustomResourceDefinition is known to have brought."""
         return self._custom.get(name)

@@ -41,6 +41,11 @@ def scales_to_zero(version: str) -> bool:
     return _at_least(version, 1, 37)
 
 
+def migrates_storage(version: str) -> bool:
+    """`StorageVersionMigrator` (KEP-4192, stable in 1.37)."""
+    return _at_least(version, 1, 37)
+
+
 def tells_unused_claims(version: str) -> bool:
     """The condition `Unused` of claims (KEP-5541, beta in 1.37)."""
     return _at_least(version, 1, 37)

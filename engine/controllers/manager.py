@@ -49,6 +49,7 @@ from engine.controllers.serviceaccount import ServiceAccountController
 from engine.controllers.servicecidrs import ServiceCidrsController
 from engine.controllers.stale_disruption import StaleDisruptionController
 from engine.controllers.statefulset import StatefulSetController
+from engine.controllers.storageversionmigrator import StorageVersionMigratorController
 from engine.controllers.tainteviction import TaintEvictionController
 from engine.controllers.ttl import TtlController
 from engine.controllers.ttl_after_finished import TtlAfterFinishedController
@@ -96,6 +97,7 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     RootCACertPublisher,
     ServiceCidrsController,
     ValidatingAdmissionPolicyStatusController,
+    StorageVersionMigratorController,
     PodGarbageCollector,
     GarbageCollector,
 )

@@ -218,6 +218,11 @@ CONTROLLERS: Mapping[str, tuple[str, ...]] = {
         "storage.k8s.io: volumeattachments/status: update",
         EVENTS,
     ),
+    "storage-version-migrator-controller": (
+        "*: *: create,list,patch",
+        "storagemigration.k8s.io: storageversionmigrations/status: update",
+        "apiextensions.k8s.io: customresourcedefinitions/status: update",
+    ),
     "ttl-after-finished-controller": (f"batch: jobs: delete,{R}", EVENTS),
     "ttl-controller": ("core: nodes: list,patch,update,watch", EVENTS),
     "validatingadmissionpolicy-status-controller": (
