@@ -89,6 +89,7 @@ from engine.apiserver.service_pools import AddressRange
 from engine.apiserver.storage import Storage, StorageLookup
 from engine.apiserver.stored_values import StoredValues
 from engine.apiserver.streaming import NodeConnector
+from engine.apiserver.system_namespaces import SystemNamespaces
 from engine.apiserver.watch_cache import WatchCache
 from engine.config import ClusterConfig
 from engine.rng import Rng
@@ -302,6 +303,8 @@ class ApiServer:
         self._nonresource.health.ready = True
         self._service.assume((self.config.host, _SECURE_PORT))
         self._tasks.spawn(self._service.run(), "kubernetes service")
+        namespaces = SystemNamespaces(self._cache(NAMESPACES), self._loopback, self._world)
+        self._tasks.spawn(namespaces.run(), "system namespaces")
         self._start_flow_control()
         if self._resources.get(*SERVICE_CIDRS) is not None:
             await self._start_service_cidrs()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from engine.client.informer import SharedInformer, each_object
     from engine.client.leader_election import LeaderElector
     from engine.client.lister import Lister
-    from engine.client.origin import Origin, first_cause, woken_by
+    from engine.client.origin import Origin, first_cause, revision_of, woken_by
     from engine.client.recorder import NORMAL, WARNING, EventRecorder, object_reference
     from engine.client.series_recorder import SeriesRecorder
     from engine.client.transport import InProcessTransport, Transport
@@ -41,6 +41,7 @@ __all__ = [
     "join_key",
     "object_key",
     "object_reference",
+    "revision_of",
     "split_key",
     "woken_by",
 ]
@@ -67,6 +68,7 @@ _MODULES = {
     "join_key": "indexer",
     "object_key": "indexer",
     "object_reference": "recorder",
+    "revision_of": "origin",
     "split_key": "indexer",
     "woken_by": "origin",
 }

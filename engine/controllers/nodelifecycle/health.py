@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from engine.api.types import Object
-from engine.controllers.conditions import Conditions, conditions_of, find_condition, without_condition
+from engine.controllers.conditions import Conditions, conditions_of, find_condition
 from engine.controllers.pods import parse_time
 
 READY = "Ready"
@@ -52,12 +52,13 @@ def silent_conditions(node: Object, health: Health, *, now: datetime, grace: flo
     never = find_condition(conditions, READY) is None
     if (now - health.probed).total_seconds() <= (STARTUP_GRACE if never else grace):
         return None
-    result = conditions
-    for type in _TYPES:
-        old = find_condition(conditions, type)
-        if old is None or old["status"] != "Unknown":
-            result = [*without_condition(result, type), _unknown(node, type, old, now)]
-    return result if result is not conditions else None
+    known = [each["type"] for each in conditions]
+    told = [
+        _unknown(node, each["type"], each, now) if each["type"] in _TYPES and each["status"] != "Unknown" else each
+        for each in conditions
+    ]
+    told += [_unknown(node, type, None, now) for type in _TYPES if type not in known]
+    return told if told != conditions else None
 
 
 def _unknown(node: Object, type: str, old: Object | None, now: datetime) -> Object:

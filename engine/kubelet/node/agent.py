@@ -13,7 +13,7 @@ from contextvars import Context
 
 from engine.api.errors import ApiError
 from engine.api.types import NODES, Object
-from engine.client import NORMAL, Client, EventRecorder
+from engine.client import NORMAL, WARNING, Client, EventRecorder, revision_of
 from engine.config import NodeConfig
 from engine.kubelet import events
 from engine.kubelet.cri import Runtime
@@ -65,9 +65,11 @@ class NodeAgent:
         self._csi_node = CsiNode(client, node_name=config.name, kubernetes_version=kubelet_version.removeprefix("v"))
         self._tasks = Supervisor(f"kubelet {config.name} node")
         self._reported = float("-inf")
-        self._last: Object = {}
+        self._last: Object = {}  # the status that was written last, and the revision that this made
+        self._last_revision = 0
         self._uid = ""  # of the Node whose status `_last` is
         self._deleted = False
+        self._unschedulable = False
         self._updating = False
         self._again = False
 
@@ -88,6 +90,7 @@ class NodeAgent:
                 await self._lease.renew(node)
                 await self._csi_node.publish(node)
             await self.update_status()
+            self._note_schedulable()
             await self._world.clock.sleep(RENEW_INTERVAL * (1 + RENEW_JITTER * self._rng.random()))
 
     def deleted(self) -> None:
@@ -98,11 +101,11 @@ class NodeAgent:
         """The Node, None once it is deleted. What was registered stands for it until the informer has it."""
         return self._current() or (None if self._deleted else self.registered)
 
-    def say(self, reason: str, message: str = "") -> None:
+    def say(self, reason: str, message: str = "", *, kind: str = NORMAL) -> None:
         """An event of the node (whose uid is its name there, as upstream has it)."""
         name = self._config.name
         reference = {"kind": "Node", "name": name, "uid": name, "apiVersion": "v1"}
-        self._recorder.event_of(reference, NORMAL, reason, message or f"Node {name} status is now: {reason}")
+        self._recorder.event_of(reference, kind, reason, message or f"Node {name} status is now: {reason}")
 
     # -- registration
 
@@ -126,6 +129,7 @@ class NodeAgent:
             created = await self._client.create(NODES, node)
             self._note_transitions({}, node["status"])
             self._last, self._reported = created.get("status") or node["status"], self._world.clock.monotonic()
+            self._last_revision = revision_of(created)
             return created
         except ApiError as error:
             if error.code != 409:
@@ -134,7 +138,8 @@ class NodeAgent:
         wanted = labels(self._config)
         if any((existing["metadata"].get("labels") or {}).get(key) != value for key, value in wanted.items()):
             existing = await self._client.patch(NODES, self._config.name, {"metadata": {"labels": wanted}})
-        self._last = existing.get("status") or {}
+        self._last, self._last_revision = existing.get("status") or {}, revision_of(existing)
+        self._note_reboot(self._last)
         return existing
 
     async def _facts(self) -> NodeFacts:
@@ -176,8 +181,8 @@ class NodeAgent:
         if node is None:
             return
         if node["metadata"]["uid"] != self._uid:
-            self._uid, self._last = node["metadata"]["uid"], {}
-        old = self._last or node.get("status") or {}
+            self._uid, self._last, self._last_revision = node["metadata"]["uid"], {}, 0
+        old = self._newest(node)
         new = node_status(await self._facts(), old)
         now = self._world.clock.monotonic()
         if not changed(old, new) and now - self._reported < REPORT_FREQUENCY:
@@ -186,12 +191,19 @@ class NodeAgent:
         try:
             if patch is not None:
                 answer = await self._client.patch(NODES, self._config.name, patch, subresource="status")
-                new = answer.get("status") or new
+                new, self._last_revision = answer.get("status") or new, revision_of(answer)
         except (ApiError, ConnectionError) as error:
             log.warning("error updating node status of %s, will retry: %s", self._config.name, error)
             return
         self._note_transitions(old, new)
         self._last, self._reported = new, now
+
+    def _newest(self, node: Object) -> Object:
+        """The status as the API has it: others (the node controller of a node that was silent) write it too."""
+        if self._last and revision_of(node) <= self._last_revision:
+            return self._last
+        status: Object = node.get("status") or {}
+        return status
 
     def _note_transitions(self, old: Object, new: Object) -> None:
         before = {condition["type"]: condition["status"] for condition in old.get("conditions") or ()}
@@ -202,3 +214,17 @@ class NodeAgent:
                 self.say(event)
         if before.get("Ready", "False") != ("True" if is_ready(new) else "False"):
             self.say(events.NODE_READY if is_ready(new) else events.NODE_NOT_READY)
+
+    def _note_schedulable(self) -> None:
+        """(recordNodeSchedulableEvent)"""
+        unschedulable = bool(((self._node() or {}).get("spec") or {}).get("unschedulable"))
+        if unschedulable != self._unschedulable:
+            self._unschedulable = unschedulable
+            self.say(events.NODE_NOT_SCHEDULABLE if unschedulable else events.NODE_SCHEDULABLE)
+
+    def _note_reboot(self, before: Object) -> None:
+        """What ran on the node ended with the process that simulated it (nodestatus setters.go MachineInfo)."""
+        boot = (before.get("nodeInfo") or {}).get("bootID")
+        if boot and boot != self._boot_id:
+            message = f"Node {self._config.name} has been rebooted, boot id: {self._boot_id}"
+            self.say(events.REBOOTED, message, kind=WARNING)

@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 from engine.api.errors import ApiError
 from engine.api.tables.formats import condition_true
 from engine.api.types import PODS, Object
-from engine.client import Client
+from engine.client import Client, revision_of
 from engine.clock import Clock
 from engine.kubelet import pods
 from engine.kubelet.status.conditions import OWNED
+from engine.kubelet.status.generate import KEPT
 from engine.kubelet.status.patch import status_patch
 from engine.tasks import Supervisor
 from engine.trace import Hop, SpanContext, current_context
@@ -25,7 +26,7 @@ from engine.world import World
 
 log = logging.getLogger(__name__)
 
-RETRY_AFTER = 10.0  # the status manager's own sync period
+SYNC_PERIOD = 10.0  # after which it tries again, and takes back what others have written
 
 
 @dataclass(slots=True)
@@ -54,6 +55,7 @@ class StatusManager:
         self._statuses: dict[str, _Versioned] = {}
         self._written: dict[str, Object] = {}  # answers of the API server, newer than the informer may be
         self._dirty: dict[str, None] = {}
+        self._doubted: dict[str, None] = {}  # whose status in the API is not what this kubelet wrote
         self._tasks = Supervisor(f"kubelet {node_name} status")
         self._running = False
         self._closed = False
@@ -87,15 +89,23 @@ class StatusManager:
         self._wake(uid, known)
 
     def pod_updated(self, pod: Object) -> None:
-        """The API has a new version: if it is being deleted and nothing of it runs, nothing holds it any more."""
-        known = self._statuses.get(pods.uid_of(pod))
-        if known is not None and known.finished and pods.is_deleted(pod):
-            self._wake(pods.uid_of(pod), known)
+        """The API has a new version: if it is being deleted and nothing of it runs, nothing holds it any more; if
+        somebody else has written its status, that is taken back."""
+        uid = pods.uid_of(pod)
+        known = self._statuses.get(uid)
+        if known is None:
+            return
+        if known.finished and pods.is_deleted(pod):
+            self._wake(uid, known)
+        elif uid not in self._doubted and self._differs(uid, known, pod):
+            self._doubted[uid] = None
+            self._clock.call_later(SYNC_PERIOD, lambda: self._take_back(uid))
 
     def forget(self, uid: str) -> None:
         self._statuses.pop(uid, None)
         self._written.pop(uid, None)
         self._dirty.pop(uid, None)
+        self._doubted.pop(uid, None)
 
     async def close(self) -> None:
         self._closed = True
@@ -104,6 +114,27 @@ class StatusManager:
     def versions(self) -> dict[str, tuple[int, int]]:
         """For the view: version and written version by uid."""
         return {uid: (known.version, known.written) for uid, known in self._statuses.items()}
+
+    # -- what others have written (needsReconcile)
+
+    def _differs(self, uid: str, known: _Versioned, pod: Object) -> bool:
+        """Whether the API has another status than the one that was written, in what is the kubelet's to say."""
+        written = self._written.get(uid)
+        if not known.written or known.written != known.version or written is None:
+            return False
+        if revision_of(pod) <= revision_of(written):
+            return False
+        api = pod.get("status") or {}
+        return status_patch(uid, api, _with_others(known.status, api)) is not None
+
+    def _take_back(self, uid: str) -> None:
+        self._doubted.pop(uid, None)
+        known, pod = self._statuses.get(uid), self._current(uid)
+        if known is None or pod is None or self._closed or not self._differs(uid, known, pod):
+            return
+        known.status = _with_others(known.status, pod.get("status") or {})
+        known.version += 1
+        self._wake(uid, known)
 
     # -- merging
 
@@ -185,13 +216,13 @@ class StatusManager:
         cached, written = self._current(uid), self._written.get(uid)
         if cached is None or written is None:
             return cached
-        return written if _revision(written) > _revision(cached) else cached
+        return written if revision_of(written) > revision_of(cached) else cached
 
     def _failed(self, uid: str, known: _Versioned, error: Exception) -> None:
         if isinstance(error, ApiError) and error.code in (404, 409):
             return  # gone, or another Pod of its name: the watch will tell
         log.warning("failed to update status for pod %s: %s", pods.full_name(known.pod), error)
-        self._clock.call_later(RETRY_AFTER, lambda: self._retry(uid))
+        self._clock.call_later(SYNC_PERIOD, lambda: self._retry(uid))
 
     def _retry(self, uid: str) -> None:
         known = self._statuses.get(uid)
@@ -199,6 +230,10 @@ class StatusManager:
             self._wake(uid, known)
 
 
-def _revision(pod: Object) -> int:
-    version = str(pod["metadata"].get("resourceVersion", ""))
-    return int(version) if version.isdigit() else 0
+def _with_others(status: Object, api: Object) -> Object:
+    """The kubelet's status, with what others have put into it meanwhile."""
+    mine = {condition["type"]: condition for condition in status["conditions"] if condition["type"] in OWNED}
+    listed = [each for each in api.get("conditions") or () if each["type"] in mine or each["type"] not in OWNED]
+    found = [mine.pop(condition["type"], condition) for condition in listed]
+    kept = {key: api[key] for key in KEPT if api.get(key)}
+    return {**status, **kept, "conditions": [*found, *mine.values()]}
