@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from engine.api.app_armor import profile_warnings
+from engine.api.excluded_resources import rule_warnings
 from engine.api.resource_table import APIEXTENSIONS, DISCOVERY, FLOWCONTROL, NETWORKING, NODE, RESOURCE, STORAGE
 from engine.api.resources import ResourceInfo
 from engine.api.static_names import name_warnings
@@ -91,7 +92,7 @@ def warnings_on_create(info: ResourceInfo, obj: Object) -> list[str]:
     if info.extension is not None:
         return custom.resource(obj)
     found = _ON_CREATE.get((info.gvr.group, info.kind))
-    told = name_warnings(info, obj.get("metadata", {}).get("name", ""))
+    told = [*name_warnings(info, obj.get("metadata", {}).get("name", "")), *rule_warnings(info, obj)]
     return [*told, *found(obj)] if found is not None else told
 
 
@@ -110,4 +111,4 @@ def warnings_on_update(info: ResourceInfo, new: Object, old: Object) -> list[str
     if changed is not None:
         return changed(new, old)
     always = _ALWAYS.get(kind)
-    return always(new) if always is not None else []
+    return always(new) if always is not None else rule_warnings(info, new)

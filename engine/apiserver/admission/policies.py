@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from engine.api.excluded_resources import EXCLUDED
 from engine.api.resources import ResourceInfo, ResourceRegistry
 from engine.api.schema import Definitions
 from engine.api.selectors import LabelSelector
@@ -25,15 +26,6 @@ if TYPE_CHECKING:  # loaded with the first policy
     from engine.apiserver.admission.expressions import Expressions
 
 _GROUP = "admissionregistration.k8s.io"
-# Questions that a cluster lives by (pkg/kubeapiserver/admission/exclusion).
-_EXCLUDED = frozenset(
-    f"{name}reviews.{group}.k8s.io"
-    for group, names in {
-        "authentication": ("selfsubject", "token"),
-        "authorization": ("localsubjectaccess", "selfsubjectaccess", "selfsubjectrules", "subjectaccess"),
-    }.items()
-    for name in names
-)
 
 
 class Sources(NamedTuple):
@@ -106,7 +98,7 @@ class Policies(Plugin):
 
     async def _bound(self, attributes: Attributes) -> AsyncIterator[Bound | Undecided]:
         """All that is to be decided about a request; a refusal where that cannot be found out."""
-        if attributes.resource.gvr.group_resource in _EXCLUDED:
+        if attributes.resource.gvr.group_resource in EXCLUDED:
             return
         policies = await self._objects(self._policies)
         if not policies:

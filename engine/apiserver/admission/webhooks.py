@@ -13,6 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 import orjson
 
 from engine.api.errors import ApiError, bad_request, forbidden, internal
+from engine.api.excluded_resources import is_for_webhooks
 from engine.api.go_json import syntax_error
 from engine.api.patch import json_patch
 from engine.api.patch.merge_patch import json_kind
@@ -100,6 +101,8 @@ class _Webhooks(Plugin):
 
     async def _concerned(self, attributes: Attributes, hook: Hook) -> ResourceInfo | None:
         """The resource as which a request is for the webhook. Raises ApiError 403 if its conditions fail."""
+        if not is_for_webhooks(attributes.resource):
+            return None
         resource = await self._matcher.match(attributes, Criteria.of_webhook(hook.spec))
         if resource is None or not hook.spec.get("matchConditions"):
             return resource
