@@ -16,7 +16,8 @@ T = TypeVar("T")
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Raises KeyboardInterrupt once the work has ended in order; at once where it is interrupted again."""
+    """Raises KeyboardInterrupt once the work has ended in order, from what it ended with; at once where it is
+    interrupted again."""
     if threading.current_thread() is not threading.main_thread():  # to which no signal comes
         return asyncio.run(work)
     interrupts = 0
@@ -42,7 +43,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 
     try:
         return asyncio.run(interruptible())
-    except asyncio.CancelledError:
+    except asyncio.CancelledError as ended:
         if not interrupts:
             raise
-        raise KeyboardInterrupt from None
+        raise KeyboardInterrupt from ended

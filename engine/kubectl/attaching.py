@@ -5,7 +5,10 @@ Source of the behaviour: kubectl pkg/cmd/run/run.go (handleAttachPod) and pkg/cm
 
 from __future__ import annotations
 
+import asyncio
+
 from engine.api.types import Object
+from engine.kubectl.errors import CommandError, InterruptedWaiting
 from engine.kubectl.session import Session
 from engine.kubectl.verbs.exec import attach_to
 from engine.kubectl.verbs.watching import follow
@@ -13,16 +16,28 @@ from engine.kubectl.verbs.watching import follow
 
 async def attach_when_running(session: Session, pod: Object, container: str) -> None:
     """Wait until the container runs, then carry its streams; print its log where it has ended before that."""
+    try:
+        live = await _started(session, pod, container)
+    except asyncio.CancelledError as ended:
+        raise InterruptedWaiting from ended
+    if "running" in state_of(live, container):
+        await attach_to(session, live, container)
+    else:
+        await print_log(session, live, container)
+
+
+async def _started(session: Session, pod: Object, container: str) -> Object:
+    """The Pod once the container has been started; why it is not is told of each time it is said."""
     pods = await session.resolve("pods")
     metadata = pod["metadata"]
     async for _, live in follow(session, pods, metadata["namespace"], metadata["name"]):
         state = state_of(live, container)
-        if "running" in state:
-            await attach_to(session, live, container)
-            return
-        if "terminated" in state:
-            await print_log(session, live, container)
-            return
+        if "running" in state or "terminated" in state:
+            return live
+        why = (state.get("waiting") or {}).get("message")
+        if why and not session.flags.on("quiet"):
+            session.err(f"Warning: container {container}: {why}")
+    raise CommandError("the watch of the Pod has ended")
 
 
 async def print_log(session: Session, pod: Object, container: str) -> None:

@@ -5,6 +5,7 @@ Source of the behaviour: kubectl pkg/cmd/util/helpers.go (checkErr, StandardErro
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from engine.api.errors import ApiError
@@ -44,6 +45,10 @@ class Aggregate(Exception):
         self.errors = list(errors)
         texts = list(dict.fromkeys(str(error) for error in errors))
         super().__init__(texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]")
+
+
+class InterruptedWaiting(asyncio.CancelledError):
+    """Ended from outside while a container was waited for: kubectl takes that for a failure, and exits with 1."""
 
 
 class Exit(Exception):

@@ -6,6 +6,8 @@ pkg/cmd/util/podcmd/podcmd.go.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from engine.api.selectors import LabelSelector, format_labels
 from engine.api.types import Object
 from engine.kubectl.errors import CommandError
@@ -99,7 +101,7 @@ def require_container(pod: Object, name: str) -> None:
         raise CommandError(f"container {name} is not valid for pod {valid}")
 
 
-def container_of(session: Session, pod: Object) -> str:
+def container_of(session: Session, pod: Object, *, tell: Callable[[str], None] | None = None) -> str:
     """The container of `-c`, else the annotated one, else the first, of which it tells. Raises CommandError."""
     names = _names(pod)
     if chosen := session.flags.text("container"):
@@ -108,5 +110,5 @@ def container_of(session: Session, pod: Object) -> str:
     annotated = (pod["metadata"].get("annotations") or {}).get(DEFAULT_CONTAINER, "")
     default: str = annotated if annotated in names else names[0]
     if len(names) > 1 and annotated != default and not ("quiet" in session.flags and session.flags.on("quiet")):
-        session.err(f'Defaulted container "{default}" out of: {_listed(pod)}')
+        (tell or session.err)(f'Defaulted container "{default}" out of: {_listed(pod)}')
     return default

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.kubectl.command import find, first_word
+from engine.kubectl.errors import InterruptedWaiting
 from engine.kubectl.flagsets import GLOBAL
 from engine.kubectl.tree import ROOT
 from ktui import interruptible, stopped_time
@@ -52,7 +53,9 @@ def run(argv: Sequence[str], *, name: str) -> int:
     work = run_kubectl(argv, stdin=sys.stdin, stdout=sys.stdout, stderr=sys.stderr, environment=environment)
     try:
         return interruptible.run(stopped_time.told_of(work, ours) if ours and argv[0] in stopped_time.WAITING else work)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
+        if isinstance(interrupt.__cause__, InterruptedWaiting):
+            return 1
         return find(ROOT, argv, program="ktui", global_flags=GLOBAL).command.interrupted
 
 

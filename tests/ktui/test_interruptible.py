@@ -53,6 +53,24 @@ def test_an_interrupt_wakes_a_loop_that_has_nothing_else_to_wake_it() -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+def test_what_the_work_ended_with_is_the_cause() -> None:
+    class Ended(asyncio.CancelledError):
+        pass
+
+    async def work() -> None:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError as ended:
+            raise Ended from ended
+
+    def waits() -> None:
+        with pytest.raises(KeyboardInterrupt) as caught:
+            run(work())
+        assert isinstance(caught.value.__cause__, Ended)
+
+    interrupted(waits).join()
+
+
 def test_what_is_not_interrupted_ends_as_it_does() -> None:
     async def answers() -> int:
         return 1

@@ -164,3 +164,18 @@ async def test_a_node_shows_what_resized_pods_hold(server: Served, condition: st
     assert row[2:10:2] == amounts
     [total] = [line.split() for line in out.splitlines() if line.startswith("  cpu ")]
     assert (total[1], total[3]) == ("200m", "200m")  # the sums leave resizes out
+
+
+async def test_columns_from_a_file_have_headers_in_any_case(server: Served, tmp_path: Path) -> None:
+    file = tmp_path / "columns"
+    file.write_text("WHO\nmetadata.name\n")
+    words = f"get ns default --no-headers -o custom-columns-file={file}"
+    assert await _say(server, words) == (0, "WHO\ndefault\n", "")
+    for text, missing in (("WHO\n", "spec"), ("", "header")):
+        file.write_text(text)
+        code, out, err = await _say(server, words)
+        assert (code, out) == (1, "")
+        assert err == (
+            f"error: invalid template, missing {missing} line. Expected format is one line of space separated headers, "
+            "one line of space separated column specs.\n"
+        )

@@ -37,8 +37,8 @@ class CustomColumns:
         return cls(columns, headers=headers)
 
     @classmethod
-    def from_file(cls, name: str, *, headers: bool = True) -> CustomColumns:
-        """Read a file with a line of headers above a line of paths. Raises CommandError."""
+    def from_file(cls, name: str) -> CustomColumns:
+        """Read a file with a line of headers, always shown, above a line of paths. Raises CommandError."""
         try:
             lines = Path(name).read_text().splitlines()
         except OSError as error:
@@ -46,12 +46,16 @@ class CustomColumns:
                 f"error reading template {name}, open {name}: {(error.strerror or '').lower()}"
             ) from error
         if len(lines) < 2:
-            raise CommandError("custom columns template must have at least two lines: headers and paths")
+            missing = "header" if not lines else "spec"
+            raise CommandError(
+                f"invalid template, missing {missing} line. Expected format is one line of space separated headers, "
+                "one line of space separated column specs."
+            )
         names, paths = lines[0].split(), lines[1].split()
         if len(names) != len(paths):
             raise CommandError(f"number of headers ({len(names)}) and field specifications ({len(paths)}) don't match")
         columns = [(name, relaxed(path)) for name, path in zip(names, paths, strict=True)]
-        return cls(columns, headers=headers)
+        return cls(columns)
 
     def lines(self, objects: Iterable[Object]) -> Iterator[str]:
         """The table's lines, headers first; where a path cannot be followed, those above come before the failure."""

@@ -9,6 +9,7 @@ import asyncio
 import io
 import posixpath
 import tarfile
+from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -84,7 +85,7 @@ class _Copy:
         self._check(await self._run(command, stdin=archive))
 
     async def fetch(self, source: str, target: Path) -> None:
-        await self._find()
+        await self._find(tell=self._session.out)
         printed = await self._run(["tar", "cf", "-", source])
         # What the other side could not read it says, which kubectl prints as output, and ends well.
         self._session.stdout.write(printed.stderr.decode(errors="replace"))
@@ -92,14 +93,14 @@ class _Copy:
         for warning in skipped:
             self._session.err(warning)
 
-    async def _find(self) -> None:
-        """The Pod and the container."""
+    async def _find(self, *, tell: Callable[[str], None] | None = None) -> None:
+        """The Pod and the container. What is said of it counts as output where kubectl takes it for what `tar` says."""
         session = self._session
         namespace = self._place.namespace or session.namespace
         pods = await session.resolve("pods")
         pod = await session.get(pods, self._place.pod, namespace)
         session.working_on(pods, self._place.pod, namespace)
-        self._container = container_of(session, pod)
+        self._container = container_of(session, pod, tell=tell)
         self._path = session.path_of(pods, namespace, self._place.pod, "exec")
 
     async def _run(self, command: list[str], *, stdin: bytes | None = None) -> Output:

@@ -307,7 +307,7 @@ def _columns(session: Session, name: str, template: str) -> CustomColumns | None
     headers = not session.flags.on("no-headers")
     if name == "custom-columns":
         return CustomColumns.parse(template, headers=headers)
-    return CustomColumns.from_file(template, headers=headers) if name == "custom-columns-file" else None
+    return CustomColumns.from_file(template) if name == "custom-columns-file" else None
 
 
 async def _check_types(session: Session) -> None:

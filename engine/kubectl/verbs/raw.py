@@ -41,7 +41,12 @@ async def raw(session: Session, method: str, path: str) -> None:
     if isinstance(answer, bytes):
         session.stdout.write(answer.decode(errors="replace"))
     elif answer is not None:
-        session.stdout.write(orjson.dumps(answer).decode() + ("\n" if method != "GET" else ""))
+        session.stdout.write(orjson.dumps(answer).decode() + ("\n" if method != "GET" or _is_object(answer) else ""))
+
+
+def _is_object(answer: object) -> bool:
+    """Objects and lists of them end in a line's end; what the server says of itself does not."""
+    return isinstance(answer, dict) and "metadata" in answer
 
 
 def _read(name: str) -> str:

@@ -5,6 +5,7 @@ Source of the behaviour: kubectl pkg/cmd/run/run.go.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 
 from engine.api.errors import not_found
@@ -12,7 +13,7 @@ from engine.api.tables.formats import condition_true
 from engine.api.types import PODS, Object
 from engine.kubectl.attaching import print_log
 from engine.kubectl.deletion import delete, propagation, uid_of, wait_gone
-from engine.kubectl.errors import CommandError, Exit
+from engine.kubectl.errors import CommandError, Exit, InterruptedWaiting
 from engine.kubectl.selection import Info
 from engine.kubectl.session import Session
 from engine.kubectl.verbs.exec import attach_to
@@ -66,6 +67,8 @@ async def _until(session: Session, pod: Object, test: Callable[[Object], bool]) 
             return await _passing(session, pod, test)
     except TimeoutError as error:
         raise CommandError("timed out waiting for the condition") from error
+    except asyncio.CancelledError as ended:
+        raise InterruptedWaiting from ended
 
 
 async def _passing(session: Session, pod: Object, test: Callable[[Object], bool]) -> Object:
