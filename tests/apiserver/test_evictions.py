@@ -129,6 +129,41 @@ async def test_a_dry_run_books_nothing(client: Client, default_account: Object) 
     assert (await client.get(BUDGETS, "web", namespace="default"))["status"]["disruptionsAllowed"] == 1
 
 
+async def test_the_pod_says_why_it_goes(client: Client, default_account: Object) -> None:
+    """A Job's podFailurePolicy tells by it an eviction from a failure."""
+    await make_pod(client, RUNNING)
+    await client.patch(PODS, "web", {"metadata": {"finalizers": ["example.com/keep"]}}, namespace="default")
+    before = await client.get(PODS, "web", namespace="default")
+
+    await evict(client, deleteOptions={"preconditions": {"resourceVersion": before["metadata"]["resourceVersion"]}})
+
+    going = await client.get(PODS, "web", namespace="default")
+    condition = next(c for c in going["status"]["conditions"] if c["type"] == "DisruptionTarget")
+    assert "deletionTimestamp" in going["metadata"]
+    assert (condition["status"], condition["reason"], condition["message"], condition["observedGeneration"]) == (
+        "True", "EvictionByEvictionAPI", "Eviction API: evicting", before["metadata"]["generation"],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("demanded", "why"),
+    [
+        pytest.param("uid", "the UID in the precondition (1) does not match the UID in record ({}). The object might "
+                     "have been deleted and then recreated", id="uid"),
+        pytest.param("resourceVersion", "the ResourceVersion in the precondition (1) does not match the "
+                     "ResourceVersion in record ({}). The object might have been modified", id="version"),
+    ],
+)  # fmt: skip
+async def test_an_eviction_of_another_pod_is_refused(
+    demanded: str, why: str, client: Client, default_account: Object
+) -> None:
+    await make_pod(client, RUNNING)
+    kept = (await client.get(PODS, "web", namespace="default"))["metadata"][demanded]
+    with pytest.raises(ApiError) as caught:
+        await evict(client, deleteOptions={"preconditions": {demanded: "1"}})
+    assert caught.value.message == f'Operation cannot be fulfilled on Pod "web": {why.format(kept)}'
+
+
 async def test_two_budgets_are_too_many(client: Client, default_account: Object) -> None:
     await make_pod(client, RUNNING)
     for name in ("web", "other"):

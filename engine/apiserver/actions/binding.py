@@ -8,6 +8,7 @@ from engine.api.types import GVK, GVR, PODS, Object, copy_object
 from engine.api.validation import Problems, text
 from engine.api.validation.core import binding as check_target
 from engine.apiserver.actions.admitted import admit_create
+from engine.apiserver.actions.pod_conditions import set_condition
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
 from engine.apiserver.registry.body import decode_value, read_value
@@ -94,15 +95,4 @@ def _refusal(name: str, pod: Object) -> ApiError | None:
 
 
 def _scheduled(pod: Object, now: str) -> None:
-    status = pod.setdefault("status", {})
-    conditions = status.setdefault("conditions", [])
-    condition = {"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": now}
-    if generation := pod["metadata"].get("generation"):
-        condition["observedGeneration"] = generation
-    for position, present in enumerate(conditions):
-        if present["type"] == "PodScheduled":
-            if present["status"] == "True":
-                condition["lastTransitionTime"] = present.get("lastTransitionTime", now)
-            conditions[position] = condition
-            return
-    conditions.append(condition)
+    set_condition(pod, {"type": "PodScheduled", "status": "True", "lastProbeTime": None}, now)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from engine.api.errors import ApiError, bad_request, forbidden
+from engine.api.errors import ApiError, bad_request, conflict, forbidden
 from engine.api.selectors import LabelSelector
-from engine.api.types import GVK, GVR, Object, copy_object
+from engine.api.types import GVK, GVR, PODS, Object, copy_object
 from engine.apiserver.actions.admitted import admit_create
 from engine.apiserver.actions.binding import SUCCESS
+from engine.apiserver.actions.pod_conditions import set_condition
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call, describe
 from engine.apiserver.registry.body import decode_value, read_value
@@ -20,6 +21,14 @@ from engine.apiserver.registry.write import Writer
 EVICTION = GVK("policy", "v1", "Eviction")
 BUDGETS = GVR("policy", "v1", "poddisruptionbudgets")
 _SINGULAR = BUDGETS._replace(resource="poddisruptionbudget")  # as upstream's texts name it
+_POD = PODS._replace(resource="Pod")  # as it stands in the conflicts of evictions, and nowhere else
+_EVICTED = {
+    "type": "DisruptionTarget",
+    "status": "True",
+    "lastProbeTime": None,
+    "reason": "EvictionByEvictionAPI",
+    "message": "Eviction API: evicting",
+}
 _SYNC_FAILED = ("DisruptionAllowed", "False", "SyncFailed")
 _DISRUPTED_LIMIT = 2000
 _TOO_BIG = "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
@@ -48,8 +57,24 @@ class EvictionAction:
         body.pop("apiVersion", None)
         if options.dry_run:
             body["dryRun"] = ["All"]
+        else:
+            await self._mark(call, options, body)
         await self._deleter.delete(replace(call, request=replace(call.request, body=body or None)), admitted=True)
         return SUCCESS
+
+    async def _mark(self, call: Call, options: WriteOptions, body: dict[str, Any]) -> None:
+        """Say in the Pod why it goes (addConditionAndDeletePod): a Job's podFailurePolicy asks for it."""
+        demands = body.get("preconditions") or {}
+
+        def mark(old: Object) -> Object:
+            _check_preconditions(old["metadata"], demands)
+            pod = copy_object(old)
+            set_condition(pod, dict(_EVICTED), self._backend.world.clock.timestamp())
+            return pod
+
+        marked = await self._writer.update(call, options, mark, tracked=True, rules=lambda new, old: [], admitted=True)
+        if demands.get("resourceVersion"):
+            body["preconditions"] = {**demands, "resourceVersion": marked["metadata"]["resourceVersion"]}
 
     async def _check_budgets(self, call: Call, pod: Object, options: WriteOptions) -> None:
         info = self._backend.resources.get(*BUDGETS)
@@ -124,6 +149,15 @@ def _with_dry_run(options: WriteOptions, of_request: list[str], of_body: list[st
         shown = f"[{' '.join(of_request)}] and [{' '.join(of_body)}]"
         raise bad_request(f"Non-matching dry-run options in request and content: {shown}")
     return replace(options, dry_run=options.dry_run or bool(of_body))
+
+
+def _check_preconditions(kept: Object, demands: Object) -> None:
+    if (uid := demands.get("uid")) and uid != kept["uid"]:
+        why = f"the UID in the precondition ({uid}) does not match the UID in record ({kept['uid']}). "
+        raise conflict(_POD, kept["name"], f"{why}The object might have been deleted and then recreated")
+    if (version := demands.get("resourceVersion")) and version != kept["resourceVersion"]:
+        why = f"the ResourceVersion in the precondition ({version}) does not match the ResourceVersion in record "
+        raise conflict(_POD, kept["name"], f"{why}({kept['resourceVersion']}). The object might have been modified")
 
 
 def _allows_no_more(budget: Object, now: str) -> None:
