@@ -24,6 +24,8 @@ VIRTUAL_EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 LOOP_TURNS, MOST_TURNS = 200, 220
 THREAD_SECONDS, SETTLED_SECONDS = 0.001, 0.01
 STEP_PATIENCE_SECONDS = 2.0
+# How far a clock that is faster than the machine's goes beyond what is due, in model seconds.
+MOST_AHEAD = 1.0
 
 
 def wall() -> float:
@@ -59,7 +61,7 @@ class Clock:
         self._speed = speed
         self._resume_speed = speed or 1.0
         self._anchor_wall = wall()
-        self._anchor_model = 0.0
+        self._anchor_model = self._reached = 0.0
         self._timers: list[tuple[float, int, Timer]] = []
         self._sequence = 0
         self._alarm: asyncio.TimerHandle | None = None
@@ -80,7 +82,18 @@ class Clock:
 
     def monotonic(self) -> float:
         """Model seconds since the clock was made; never goes back."""
-        return self._anchor_model + (wall() - self._anchor_wall) * self._speed
+        model = self._anchor_model + (wall() - self._anchor_wall) * self._speed
+        return self._held_back(model) if self._speed > 1.0 else model
+
+    def _held_back(self, model: float) -> float:
+        """A clock that is sped up waits for what is due: where the machine cannot follow, every grace period would be
+        over before anybody could keep it."""
+        due = self._next_due()
+        if due is not None and model > due + MOST_AHEAD:
+            model = max(due + MOST_AHEAD, self._reached)
+            self._anchor_model, self._anchor_wall = model, wall()
+        self._reached = model
+        return model
 
     def now(self) -> datetime:
         """The model's date and time, in UTC."""
@@ -150,7 +163,8 @@ class Clock:
         """Run at `speed` times the machine's from now on; 0 pauses. Raises ValueError below 0."""
         if speed < 0:
             raise ValueError(f"speed {speed} is below 0")
-        self._anchor_model, self._anchor_wall = self.monotonic(), wall()
+        self._anchor_model = self._reached = self.monotonic()
+        self._anchor_wall = wall()
         self._speed = speed
         if speed:
             self._resume_speed = speed

@@ -7,6 +7,7 @@ DATA/NAME/kubeconfig   the admin's, mode 0600
 DATA/NAME/lock         held (flock) by the process that runs the cluster; what it serves stands here too
 DATA/NAME/held         held by it as well: who looks whether it is has it for a moment, which must keep none from `lock`
 DATA/NAME/running.json what that process serves; gone when it has stopped
+DATA/NAME/time         the model's time, where it is ahead of the machine's
 DATA/NAME/engine.log   what a detached process wrote
 """
 
@@ -89,6 +90,7 @@ class ClusterFolder:
         self.lock = path / "lock"
         self.held = path / "held"
         self.running_file = path / "running.json"
+        self.time = path / "time"
         self.log = path / "engine.log"
 
     @classmethod

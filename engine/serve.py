@@ -26,7 +26,9 @@ from engine.clock import Clock
 from engine.cluster import Cluster, load_components
 from engine.config import ClusterConfig
 from engine.folder import HOME_VARIABLE, ClusterFolder, Running
+from engine.kept_time import KeptTime
 from engine.pki import ClusterPki
+from engine.tasks import Supervisor
 
 DEFAULT_PORT = 6443
 PORTS_TRIED = 100
@@ -110,9 +112,13 @@ async def _serve_held(
         ca = pki.authority.pair
         update = {"root_ca": ca.certificate.decode(), "signing_key": SecretStr(ca.key.decode())}
         config = config.model_copy(update=update)
-        cluster = Cluster(config, service_account_key=pki.service_account_key)
+        kept_time = KeptTime(folder.time)
+        clock = kept_time.clock()
+        cluster = Cluster(config, clock=clock, service_account_key=pki.service_account_key)
+        tasks = Supervisor("time")
         try:
             await cluster.start_api_server()
+            tasks.spawn(kept_time.keep(clock), "keeper")
             await _listen(cluster, pki, folder, port=port, say=say)
             _write_kubeconfig(folder, cluster, pki)
             running = describe(cluster, folder, asked)
@@ -124,7 +130,9 @@ async def _serve_held(
             await stop.wait()
             say("stopping")
         finally:
+            await tasks.close()
             await cluster.stop()
+            kept_time.note(clock)
 
 
 @contextmanager

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
 from engine.clock import Clock, VirtualClock, wall
+from engine.kept_time import KeptTime
 from engine.latency import Latency
 from engine.rng import Rng
 from engine.trace import Hop, Tracer
@@ -91,6 +94,39 @@ async def test_a_scaled_clock_runs_faster_than_the_machine() -> None:
     await clock.sleep(100)
     assert clock.monotonic() >= 100
     assert wall() - began < 50
+
+
+async def test_a_clock_that_is_sped_up_waits_for_what_is_due() -> None:
+    clock = Clock(speed=10_000)
+    fired: list[float] = []
+    clock.call_at(5, lambda: fired.append(clock.monotonic()))
+    before = wall()
+    while wall() < before + 0.01:  # the loop is busy for a hundred model seconds
+        pass
+    assert clock.monotonic() == 6.0
+    clock.call_at(1, lambda: None)  # what was due before does not turn it back
+    assert clock.monotonic() == 6.0
+    await clock.sleep(1)
+    assert fired[0] >= 6.0
+    clock.set_speed(1)
+    clock.call_later(0, lambda: None)
+    before = wall()
+    while wall() < before + 0.01:
+        pass
+    assert clock.monotonic() >= 6.01  # the machine's own time waits for nobody
+
+
+def test_time_does_not_go_back_over_a_restart(tmp_path: Path) -> None:
+    kept, start = KeptTime(tmp_path / "time"), datetime.now(UTC)
+    ahead = Clock(epoch=start + timedelta(hours=1))
+    kept.note(ahead)
+    assert kept.clock().now() >= start + timedelta(hours=1)
+    kept.note(ahead, ahead=60)
+    assert kept.clock().now() >= start + timedelta(hours=1, minutes=1)
+    kept.note(Clock())  # no longer ahead
+    assert not (tmp_path / "time").exists()
+    (tmp_path / "time").write_text("soon")
+    assert kept.clock().now() < start + timedelta(minutes=5)
 
 
 async def test_a_paused_clock_stands_still_until_it_is_stepped_or_resumed() -> None:
