@@ -35,6 +35,7 @@ from engine.apiserver.registry.options import manager_of
 from engine.apiserver.request_info import RequestInfo, check_path, parse
 from engine.apiserver.request_metrics import RequestMetrics
 from engine.apiserver.rest import Rest
+from engine.apiserver.routing import check_start
 from engine.clock import wall
 from engine.rng import Rng
 from engine.store.types import NoSpaceError, RequestTooLargeError, StoreError
@@ -194,6 +195,7 @@ class Chain:
             await self._admit_read(call)
         else:
             await self._admit_write(call)
+        check_start(call.request)
         if not info.is_resource:
             response = await self._nonresource.answer(call)
             call.handled = True

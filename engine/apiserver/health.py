@@ -22,6 +22,7 @@ _HOOKS = (
     "poststarthook/scheduling/bootstrap-system-priority-classes",
     "poststarthook/bootstrap-controller",
 )
+_ROOTS = ("healthz", "livez", "readyz")
 _LIVE = ("ping", "log", "etcd", *_HOOKS)
 _READY = ("ping", "log", "etcd", "etcd-readiness", "informer-sync", *_HOOKS, "shutdown")
 _HEALTH_KEY = b"/registry/health"
@@ -42,13 +43,13 @@ class Health:
             "shutdown": self._started,
         }
 
-    async def answer(self, request: Request, path: str) -> Response:
+    async def answer(self, request: Request) -> Response:
         """Raises PlainTextError 404 for a check that there is not, 500 for one that fails."""
-        root, _, single = path.strip("/").partition("/")
+        root, slash, single = request.path.removeprefix("/").partition("/")
         names = _READY if root == "readyz" else _LIVE
+        if root not in _ROOTS or (slash and single not in names):
+            raise PlainTextError(404, PAGE_NOT_FOUND)
         if single:
-            if single not in names:
-                raise PlainTextError(404, PAGE_NOT_FOUND)
             if wrong := await self._check(single):
                 raise PlainTextError(500, f"internal server error: {wrong}")
             return Response(200, b"ok", dict(_TEXT))

@@ -34,6 +34,7 @@ from engine.api.wire import (
 from engine.apiserver.handshake import protocols_offered, wants_web_socket
 from engine.apiserver.protobuf.answers import FRAME_HEAD
 from engine.apiserver.protobuf.answers import STREAM as PROTOBUF_WATCH
+from engine.apiserver.query_string import read_query
 from engine.apiserver.registry.representation import is_pretty, negotiate
 from engine.apiserver.sockets import serve_socket
 from engine.tasks import Supervisor
@@ -271,9 +272,6 @@ async def _request(incoming: web.BaseRequest) -> Request | None:
                 return None
             parts.append(part)
         body = b"".join(parts)
-    query: dict[str, list[str]] = {}
-    for name, value in incoming.query.items():
-        query.setdefault(name, []).append(value)
     headers: dict[str, str] = {}
     for name, value in incoming.headers.items():
         key = name.lower()
@@ -281,7 +279,7 @@ async def _request(incoming: web.BaseRequest) -> Request | None:
     return Request(
         incoming.method,
         incoming.rel_url.raw_path,
-        query,
+        read_query(incoming.rel_url.raw_query_string),
         headers,
         body or None,
         certificate=_certificate(incoming),

@@ -67,8 +67,8 @@ class NonResource:
         if request.method not in ("GET", "HEAD"):
             raise method_not_allowed()
         if path.startswith(_HEALTH):
-            return await self.health.answer(request, path)
-        if path == "/metrics":
+            return await self.health.answer(request)
+        if request.path == "/metrics":
             return await metrics(self._backend, self._requests, self._levels)
         if path == "/metrics/resources":
             return await pod_resource_metrics(self._backend)

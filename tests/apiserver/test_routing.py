@@ -45,6 +45,14 @@ PAGES = (
     "/apis/example.com/v2/tabs",
     f"{CUSTOM}/nope",
     f"{CUSTOM}/tabs/of-no-namespace",
+    "//version",
+    "//api/v1/namespaces",
+    "//apis",
+    "//healthz",
+    "/healthz/",
+    "/livez/ping/",
+    "/healthzz",
+    "/metrics/",
 )
 
 MISSING = (
