@@ -19,7 +19,8 @@ from engine.api.errors import ApiError, PlainTextError, bad_request, internal, m
 from engine.api.wire import Request, Response
 from engine.apiserver.audit import Auditor
 from engine.apiserver.authentication import UnionAuthenticator
-from engine.apiserver.authentication.impersonation import asked_for, impersonate
+from engine.apiserver.authentication.constrained_impersonation import Impersonation
+from engine.apiserver.authentication.impersonation import asked_for
 from engine.apiserver.authentication.union import Authentication
 from engine.apiserver.authorization import Attributes, UnionAuthorizer, Verdict, forbidden
 from engine.apiserver.call import Call, describe
@@ -61,6 +62,7 @@ class Chain:
         world: World,
         authenticator: UnionAuthenticator,
         authorizer: UnionAuthorizer,
+        impersonation: Impersonation,
         rest: Rest,
         nonresource: NonResource,
         payloads: Payloads,
@@ -75,6 +77,7 @@ class Chain:
         self._world = world
         self._authenticator = authenticator
         self._authorizer = authorizer
+        self._impersonation = impersonation
         self._rest = rest
         self._nonresource = nonresource
         self._payloads = payloads
@@ -242,10 +245,10 @@ class Chain:
         detail["authenticator"] = found.authenticator
         detail["tried"] = list(found.tried)
         detail["userAgent"] = call.request.headers.get("user-agent", "")
-        if (wanted := asked_for(call.request)) is not None:
-            call.user = await impersonate(call.user, wanted, self._authorizer)
+        if (wanted := asked_for(call.request, constrained=self._impersonation.constrained)) is not None:
+            call.user, constraint = await self._impersonation.user(call.user, wanted, call.info)
             if call.trail is not None:
-                call.trail.impersonates(call.user)
+                call.trail.impersonates(call.user, constraint)
             detail["impersonated"] = wanted.name
         if not _component(call.request) and (call.info.watching or not call.info.long_running):
             call.flow = self._flows.classify(call.user, call.info)

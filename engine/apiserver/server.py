@@ -39,6 +39,8 @@ from engine.apiserver.aggregation.api_services import ApiServices
 from engine.apiserver.audit import Auditor, load_policy
 from engine.apiserver.audit.log import AuditLog
 from engine.apiserver.authentication import Authenticator, UnionAuthenticator
+from engine.apiserver.authentication.constrained_impersonation import SINCE as CONSTRAINED_SINCE
+from engine.apiserver.authentication.constrained_impersonation import Impersonation
 from engine.apiserver.authentication.tokens import ServiceAccountAuthenticator, TokenIssuer
 from engine.apiserver.authentication.x509 import X509Authenticator
 from engine.apiserver.authorization import UnionAuthorizer
@@ -234,6 +236,7 @@ class ApiServer:
             world=world,
             authenticator=authenticator,
             authorizer=authorizer,
+            impersonation=Impersonation(authorizer, constrained=definitions.release >= CONSTRAINED_SINCE),
             rest=rest,
             nonresource=self._nonresource,
             payloads=payloads,

@@ -258,6 +258,7 @@ async def test_who_acts_as_another_is_told_of_with_both(audited: Audited) -> Non
     (event,) = await audited.stop()
     assert event["user"]["username"] == "jane"
     assert event["impersonatedUser"] == {"username": "jack", "groups": ["system:authenticated"]}
+    assert event["authenticationMetadata"] == {"impersonationConstraint": "impersonate:user-info"}
     assert "objectRef" not in event
 
 

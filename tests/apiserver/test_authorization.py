@@ -176,8 +176,8 @@ async def test_an_admin_may_act_as_another(client: Client, client_for: ClientFor
     assert 'User "jane" cannot list' in response.body["message"]
     response = await client_for("jane").send("GET", "/api/v1/pods", headers={"impersonate-user": "admin"})
     assert response.body["message"] == (
-        'users "admin" is forbidden: User "jane" cannot impersonate resource "users" in API group "" at the cluster '
-        "scope"
+        'pods is forbidden: User "jane" cannot impersonate-on:user-info:list resource "pods" in API group "" at the '
+        "cluster scope"
     )
 
 

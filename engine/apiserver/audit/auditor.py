@@ -50,8 +50,10 @@ class Trail:
             if self.told.level >= Level.REQUEST or not name.startswith(_OF_OBJECTS):
                 known.setdefault(name, text)
 
-    def impersonates(self, user: UserInfo) -> None:
+    def impersonates(self, user: UserInfo, constraint: str) -> None:
         self.event["impersonatedUser"] = user.to_json()
+        if constraint:
+            self.event["authenticationMetadata"] = {"impersonationConstraint": constraint}
 
     def asked_with(self, obj: Any) -> None:
         """The object that a request carries; of a `Metadata` event it gives the name alone."""
@@ -217,9 +219,9 @@ def _unmanaged(obj: Any) -> Any:
 
 
 _ORDER = (
-    "level", "auditID", "stage", "requestURI", "verb", "user", "impersonatedUser", "sourceIPs", "userAgent",
-    "objectRef", "responseStatus", "requestObject", "responseObject", "requestReceivedTimestamp", "stageTimestamp",
-    "annotations",
+    "level", "auditID", "stage", "requestURI", "verb", "user", "impersonatedUser", "authenticationMetadata",
+    "sourceIPs", "userAgent", "objectRef", "responseStatus", "requestObject", "responseObject",
+    "requestReceivedTimestamp", "stageTimestamp", "annotations",
 )  # fmt: skip
 
 

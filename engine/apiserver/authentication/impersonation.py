@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import unquote
 
-from engine.api.errors import internal
+from engine.api.errors import bad_request, internal
+from engine.api.go_text import quoted
 from engine.api.wire import Request
 from engine.apiserver.authentication.user import (
     ANONYMOUS,
@@ -21,8 +22,9 @@ _USER, _UID, _GROUP, _EXTRA = "impersonate-user", "impersonate-uid", "impersonat
 _AUTHENTICATION = "authentication.k8s.io"
 
 
-def asked_for(request: Request) -> UserInfo | None:
-    """The user that a request wants to be. Raises ApiError 500, as upstream, for groups and the like without a user."""
+def asked_for(request: Request, *, constrained: bool) -> UserInfo | None:
+    """The user that a request wants to be. Raises ApiError for groups and the like without a user: 400 where
+    impersonation is `constrained`, 500 before, as upstream."""
     headers = request.headers
     extra = tuple(
         (unquote(name.removeprefix(_EXTRA)), tuple(value.split(", ")))
@@ -33,10 +35,23 @@ def asked_for(request: Request) -> UserInfo | None:
     uid = headers.get(_UID, "")
     name = headers.get(_USER, "")
     if not name:
+        if (groups or uid or extra) and constrained:
+            raise bad_request(f"requested {_as_go(uid, groups, extra)} without impersonating a user name")
         if groups or uid or extra:
             raise internal("requested groups, uid or extra without impersonating a user")
         return None
     return UserInfo(name, uid, groups, extra)
+
+
+def _as_go(uid: str, groups: tuple[str, ...], extra: tuple[tuple[str, tuple[str, ...]], ...]) -> str:
+    """A user without a name as Go writes the struct with %#v."""
+
+    def texts(values: tuple[str, ...]) -> str:
+        return f"[]string{{{', '.join(map(quoted, values))}}}" if values else "[]string(nil)"
+
+    pairs = ", ".join(f"{quoted(key)}:{texts(values)}" for key, values in sorted(extra))
+    shown = f"map[string][]string{{{pairs}}}" if extra else "map[string][]string(nil)"
+    return f'&user.DefaultInfo{{Name:"", UID:{quoted(uid)}, Groups:{texts(groups)}, Extra:{shown}}}'
 
 
 def _questions(actor: UserInfo, wanted: UserInfo) -> Iterator[Attributes]:
@@ -61,13 +76,19 @@ async def impersonate(actor: UserInfo, wanted: UserInfo, authorizer: UnionAuthor
         answer = await authorizer.authorize(question)
         if answer.decision.verdict is not Verdict.ALLOW:
             raise forbidden(question, answer.decision.reason)
-    groups = list(wanted.groups)
+    groups = wanted.groups
     if wanted.name.startswith(SERVICE_ACCOUNT_PREFIX) and not groups:
         namespace, _, name = wanted.name.removeprefix(SERVICE_ACCOUNT_PREFIX).partition(":")
-        groups = list(service_account_user(namespace, name).groups)
-    if wanted.name == ANONYMOUS:
+        groups = service_account_user(namespace, name).groups
+    return with_default_groups(wanted._replace(groups=groups))
+
+
+def with_default_groups(user: UserInfo) -> UserInfo:
+    """A user as one that has been authenticated."""
+    groups = list(user.groups)
+    if user.name == ANONYMOUS:
         if UNAUTHENTICATED not in groups:
             groups.append(UNAUTHENTICATED)
     elif AUTHENTICATED not in groups and UNAUTHENTICATED not in groups:
         groups.append(AUTHENTICATED)
-    return wanted._replace(groups=tuple(groups))
+    return user._replace(groups=tuple(groups))
