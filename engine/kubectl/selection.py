@@ -75,6 +75,7 @@ class Selection:
     typed: bool = False  # decoded as kubectl's own types: a kind that it has none for is refused
     local: bool = False  # manifests as they stand: nothing is asked of the server, no namespace filled in
     require_namespace: bool = False
+    default_namespace: bool = True  # what names no namespace is of that of the command
     validate: str = ""  # "" for no check of manifests
     verb: str = "get"
     subresource: str = ""
@@ -339,7 +340,7 @@ async def _of_object(session: Session, selection: Selection, obj: Object, source
         _check_typed(obj, source)
     resource = await _mapping(session, obj, name=name, namespace=namespace, source=source)
     if resource.namespaced:
-        if not namespace and not selection.local:
+        if not namespace and selection.default_namespace and not selection.local:
             namespace = session.namespace
             obj = {**obj, "metadata": {**metadata, "namespace": namespace}}
     else:
@@ -348,6 +349,9 @@ async def _of_object(session: Session, selection: Selection, obj: Object, source
         return None
     info = Info(resource, namespace, name, source, obj, local=selection.local)
     if selection.fetch and name and not selection.local:
+        if resource.namespaced and not namespace:
+            group, version, plural = resource.gvr
+            raise CommandError(f'no namespace set on resource {group}/{version}, Resource={plural} "{name}"')
         info.refresh(await live(session, resource, name, namespace))
     if selection.require_namespace:
         require_namespace(session, resource, namespace)

@@ -106,3 +106,27 @@ NAMED_BY_FILE = {
 async def test_a_manifest_is_taken_as_it_stands(server: Served, argv: str, out: str) -> None:
     manifest = MISSING + "spec: {selector: {matchLabels: {a: b}}}\n"
     assert (await _run(server, shlex.join(shlex.split(argv)), stdin=manifest)).stdout == out
+
+
+AMOUNTS = {
+    "thousandths of a processor": ("--cpu=50", "averageValue: 50m"),
+    "two processors": ("--cpu=2000", 'averageValue: "2"'),
+    "half a thousandth": ("--cpu=0.5", "averageValue: 500u"),
+    "with a sign": ("--cpu=+50", "averageValue: 50m"),
+    "with a unit": ("--cpu=1.5k", 'averageValue: "1500"'),
+    "a share": ("--cpu=80%", "averageUtilization: 80"),
+    "mebibytes": ("--memory=500", "averageValue: 500Mi"),
+    "gibibytes": ("--memory=2048", "averageValue: 2Gi"),
+    "with a fraction": ("--memory=1.5", "averageValue: 1536Ki"),
+    "with an exponent": ("--memory=1e3", "averageValue: 1000Mi"),
+    "bytes with a unit": ("--memory=500M", "averageValue: 500M"),
+}
+
+
+async def test_numbers_without_a_unit_aim_at_thousandths_of_processors_and_mebibytes(server: Served) -> None:
+    await _run(server, "create deployment web --image=nginx")
+    for name, (flag, amount) in AMOUNTS.items():
+        printed = await _run(server, f"autoscale deployment web --max=3 {flag} --dry-run=client -o yaml")
+        assert f"        {amount}\n" in printed.stdout, name
+    none = await _run(server, "autoscale deployment web --max=3 --cpu-percent=0 --dry-run=client -o yaml")
+    assert "metrics:" not in none.stdout

@@ -74,6 +74,12 @@ ROWS: dict[str, tuple[str, str, str, str]] = {
     "and so does set-last-applied": ("apply set-last-applied", ODD + ODD, "", f"error: {UNMAPPED}"),
     "scale reads all": ("scale --replicas=1", ODD + ODD, "", UNMAPPED + UNMAPPED),
     "restart tells of it as of one among others": ("rollout restart", ODD, "", UNKNOWN),
+    "no namespace is thought of for certificate requests": (
+        "certificate deny",
+        GOOD,
+        "",
+        'error: no namespace set on resource /v1, Resource=configmaps "good"\n',
+    ),
     "get looks there first": ("get -n default", ELSEWHERE, "", NO_NAMESPACE),
     "label looks there first": ("label a=b -n default", ELSEWHERE, "", NO_NAMESPACE),
     "describe asks for the right namespace first": ("describe -n default", ELSEWHERE, "", NOT_MINE),

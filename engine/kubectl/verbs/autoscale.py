@@ -5,6 +5,9 @@ Source of the behaviour: kubectl pkg/cmd/autoscale/autoscale.go.
 
 from __future__ import annotations
 
+import re
+from decimal import Decimal
+
 from engine.api.errors import ApiError
 from engine.api.quantity import Quantity, QuantityError
 from engine.api.types import GVK, Object
@@ -18,6 +21,8 @@ from engine.kubectl.session import Session
 from engine.kubectl.verbs.create import post
 
 KIND = GVK("autoscaling", "v2", "HorizontalPodAutoscaler")
+_UNITS = {"cpu": "m", "memory": "Mi"}
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
 
 
 async def run(session: Session) -> None:
@@ -70,9 +75,9 @@ def _metrics(session: Session) -> list[Object]:
     """What `--cpu` and `--memory` ask for. Raises CommandError."""
     found: list[Object] = []
     percent = session.flags.number("cpu-percent")
-    if percent >= 0 and session.flags.given("cpu-percent"):
+    if percent > 0:
         found.append(_metric("cpu", {"averageUtilization": percent, "type": "Utilization"}))
-    for name in ("cpu", "memory"):
+    for name in _UNITS:
         text = session.flags.text(name)
         if not text:
             continue
@@ -82,11 +87,16 @@ def _metrics(session: Session) -> list[Object]:
             found.append(_metric(name, {"averageUtilization": int(text[:-1]), "type": "Utilization"}))
             continue
         try:
-            amount = str(Quantity.parse(text))
+            amount = str(Quantity.parse(_with_unit(text, _UNITS[name])))
         except QuantityError as error:
             raise CommandError(f"invalid resource {name} value: {text}") from error
         found.append(_metric(name, {"averageValue": amount, "type": "AverageValue"}))
     return found
+
+
+def _with_unit(text: str, unit: str) -> str:
+    """A number without a unit counts thousandths of a processor, or mebibytes."""
+    return f"{Decimal(text):f}{unit}" if _NUMBER.fullmatch(text) else text
 
 
 def _metric(name: str, target: Object) -> Object:

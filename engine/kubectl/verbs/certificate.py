@@ -5,6 +5,8 @@ Source of the behaviour: kubectl pkg/cmd/certificates/certificates.go.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from engine.api.errors import ApiError
 from engine.api.types import Object, copy_object
 from engine.kubectl.command import Command, Found, Run, help_text
@@ -23,7 +25,7 @@ def _decision(word: str, type_: str) -> Run:
     async def run(session: Session) -> None:
         if not session.arguments and not session.from_files:
             raise CommandError("one or more CSRs must be specified as <name> or -f <filename>")
-        selection = Selection.of_flags(session, arguments=[])
+        selection = replace(Selection.of_flags(session, arguments=[]), default_namespace=False)
         if session.arguments:
             selection.arguments = ["certificatesigningrequests", *session.arguments]
         printer = result_printer(session, "approved" if type_ == "Approved" else "denied", typed=True)
