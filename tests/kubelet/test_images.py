@@ -82,6 +82,12 @@ async def test_what_is_missing_cannot_be_pulled(world: World, image: str, text: 
     assert store.list_images() == []
 
 
+@pytest.mark.parametrize("image", ["webserver:404", "foo:non-existent", "does-not-exist", "nginx:1.161"])
+async def test_what_upstream_names_for_a_failing_pull_fails(world: World, image: str) -> None:
+    with pytest.raises(CriError):
+        await ImageStore(world.clock, world.latency).pull_image(image)
+
+
 async def test_a_pull_takes_the_time_of_its_bytes_and_the_next_one_none(world: World) -> None:
     slow = World.create(clock=world.clock, seed=1, latencies={"image-pull": (500, 500), "image-pull-mib": (10, 10)})
     store = ImageStore(slow.clock, slow.latency)

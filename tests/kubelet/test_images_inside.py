@@ -70,6 +70,31 @@ async def test_what_one_container_writes_another_of_its_image_does_not_see(world
     assert "Welcome to nginx!" in str(second.read_file(two, "/usr/share/nginx/html/index.html"))
 
 
+@pytest.mark.parametrize(
+    ("image", "folder", "said"),
+    [
+        pytest.param(
+            "registry.k8s.io/e2e-test-images/httpd:2.4.38-4", "/usr/local/apache2/htdocs", "renamed ", id="httpd"
+        ),
+        pytest.param("registry.k8s.io/e2e-test-images/nginx:1.14-4", "/usr/share/nginx/html", "renamed ", id="nginx"),
+        pytest.param("nginx:1.27-alpine", "/usr/share/nginx/html", "", id="nginx, busybox"),
+    ],
+)
+async def test_a_page_that_was_taken_away_is_not_served(world: World, image: str, folder: str, said: str) -> None:
+    """How the end-to-end tests of StatefulSets make a Pod unready and ready again."""
+    runtime, container = await started(world, image)
+
+    away = await runtime.exec_sync(container, ["sh", "-c", f"mv -v {folder}/index.html /tmp/"])
+    without = [runtime.network_probe(container, 80, path) for path in ("/index.html", "/")]
+    shown = await runtime.exec_sync(container, ["sh", "-c", "curl -s localhost"])
+    await runtime.exec_sync(container, ["sh", "-c", f"mv /tmp/index.html {folder}/"])
+
+    assert away.stdout == f"{said}'{folder}/index.html' -> '/tmp/index.html'\n"
+    assert without == [("status", "404"), ("status", "403")]
+    assert "403 Forbidden" in shown.stdout
+    assert runtime.network_probe(container, 80, "/index.html") == ("status", "200")
+
+
 async def test_nginx_serves_the_files_of_its_folder(world: World) -> None:
     runtime, container = await started(world, "nginx")
     await runtime.exec_sync(container, ["sh", "-c", "cd /usr/share/nginx/html; echo mine > index.html; echo b > b.txt"])

@@ -16,7 +16,7 @@ from engine.clock import Clock, Timer
 from engine.kubelet import kernel
 from engine.kubelet.cri import ContainerConfig, ContainerState, ContainerStatus, CriError, Mount, PodSandboxStatus
 from engine.kubelet.runtime import agnhost, entrypoints
-from engine.kubelet.runtime.catalog import ImageProfile
+from engine.kubelet.runtime.catalog import ImageProfile, known_as
 from engine.kubelet.runtime.files import Files
 from engine.kubelet.runtime.image_files import tree_of
 from engine.kubelet.runtime.logs import LogFile
@@ -250,15 +250,15 @@ class SimulatedContainer:
         return self.machine.serving and (self.machine.programs is None or port in self.status.config.ports)
 
     def http_status(self, path: str) -> int:
-        """200, but 404 from a known web server without configuration of its own for a page that it does not have."""
+        """200, but 404 from a known web server without configuration of its own for a page that it does not have (403
+        for a folder without its index)."""
         paths = (mount.container_path for mount in self.status.config.mounts)
         configured = any(not path.startswith(NOT_CONFIGURATION) for path in paths)
         if (answered := agnhost.page(self.machine, path)) is not None:
             return answered.status
-        page = path.partition("?")[0]
-        if not self.profile.paths or configured or page in self.profile.paths:
+        if not self.profile.paths or configured or self.page(path) is not None:
             return 200
-        return 404 if self.page(page) is None else 200
+        return 403 if path.partition("?")[0] == "/" else 404
 
     def page(self, path: str) -> str | None:
         """What a known web server has at a path: a file of its folder."""
@@ -309,7 +309,7 @@ def new_machine(
     env = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOSTNAME": hostname}
     env.update(config.envs)
     env.setdefault("HOME", "/root" if not (config.user or profile.uid) else "/")
-    tree = tree_of(image.familiar, profile.busybox)
+    tree = tree_of(known_as(image), profile.busybox)
     files = Files(
         tree.files,
         clock.now,

@@ -19,7 +19,7 @@ from engine.kubelet.runtime.versions import version_of
 # Ports whose servers do not speak HTTP.
 _OTHER_PROTOCOLS = frozenset((3306, 5432, 5672, 6379, 11211, 27017))
 _TYPES = {"txt": "text/plain", "json": "application/json", "css": "text/css", "js": "application/javascript"}
-_REASONS = {200: "OK", 400: "Bad Request", 404: "Not Found", 405: "Not Allowed"}
+_REASONS = {200: "OK", 400: "Bad Request", 403: "Forbidden", 404: "Not Found", 405: "Not Allowed"}
 
 
 class HttpRequest(NamedTuple):

@@ -84,15 +84,20 @@ def _copy(call: Call) -> int:
         text = read_file(call.machine, call.path(source))
         if text is None:
             return call.fail(f"can't stat '{source}': No such file or directory")
-        path = call.path(target)
+        path, shown = call.path(target), target
         if path.rstrip("/") in call.machine.directories:
-            path = f"{path.rstrip('/')}/{source.rpartition('/')[2]}"
+            name = source.rpartition("/")[2]
+            path, shown = f"{path.rstrip('/')}/{name}", f"{target.rstrip('/')}/{name}"
+        moves = call.argv[0].endswith("mv")
         try:
             call.machine.files[path] = text
-            if call.argv[0].endswith("mv"):
+            if moves:
                 call.machine.files.pop(call.path(source), None)
         except OSError as error:
             return call.cannot(error, busybox=f"can't create '{path}'", gnu=f"cannot create regular file '{path}'")
+        if call.flag("v"):
+            renamed = "renamed " if moves and not call.machine.busybox else ""
+            call.io.stdout(f"{renamed}'{source}' -> '{shown}'\n")
     return 0
 
 
