@@ -65,6 +65,7 @@ class Output(Guarded, ModalScreen[int]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "leave", "Close"),
+        Binding("colon", "another", "Command", key_display=":", tooltip="close this and give another command"),
         Binding("slash", "filter", "Filter", key_display="/", tooltip="show only some lines"),
         Binding("f", "follow", "Follow", tooltip="stay at the end, or where one is"),
         Binding("c", "copy", "Copy", show=False, tooltip="copy the lines that are shown"),
@@ -203,6 +204,11 @@ class Output(Guarded, ModalScreen[int]):
     def leave(self) -> None:
         self.workers.cancel_node(self)
         self.dismiss(0)
+
+    async def action_another(self) -> None:
+        """Leave for the next command."""
+        self.leave()
+        await self.app.run_action("app.command")
 
     async def action_go(self, mode: str) -> None:
         """Leave for another screen."""

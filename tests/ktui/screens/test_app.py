@@ -85,6 +85,14 @@ async def test_kubectl_s_words_print_into_a_pane(show: Show) -> None:
         await driver.until(lambda: isinstance(driver.shown, ObjectsScreen))
 
 
+async def test_from_what_a_command_printed_one_goes_to_the_next_command(show: Show) -> None:
+    async with show() as driver:
+        await driver.command("get nodes")
+        await driver.sees("✓ done")
+        await driver.command("get services")
+        await driver.sees(":get services", "kubernetes", "✓ done")
+
+
 async def test_a_watch_goes_on_until_escape_ends_it(show: Show) -> None:
     async with show() as driver:
         await driver.command("get cm -w")

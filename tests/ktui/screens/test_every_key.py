@@ -321,6 +321,7 @@ ROWS = [
         "pods",
         ("escape", closed, ("d",)),
         ("q", closed, ("d",)),
+        ("colon", lambda driver: driver.find(CommandLine).has_class("-open"), ("d",)),
         ("slash", "error  ·  !GET", ("d",)),
         ("f", lambda driver: isinstance(driver.app.screen, Output) and driver.app.screen.lines.auto_scroll, ("d",)),
         ("c", says("copied what is shown"), ("d",)),
