@@ -36,6 +36,7 @@ FOLD_BACK = 16  # how many blocks back an equal one is looked for
 SORT_BACK = 600
 APPLY_SECONDS = 1.5
 NOISES = ("reads", "events", "heartbeats", "idle reconciles")
+SETTER_UP = "kubeadm"  # gives a new cluster what it comes with: nobody's story
 READERS = frozenset({"ktui", "kube-apiserver"})  # the screen, and the API server that looks after its own Service
 WRITES = frozenset({"create", "update", "patch", "delete", "apply"})
 
@@ -256,7 +257,8 @@ class FlowModel:
 
     def _answer(self, root: Span) -> None:
         block = self._of_client.pop(root["id"], None)
-        if root["verb"] in WRITES and root["outcome"] == "ok" and not kind_of(root["object"]).endswith("review"):
+        is_write = root["verb"] in WRITES and root["outcome"] == "ok" and not kind_of(root["object"]).endswith("review")
+        if is_write and root["component"] != SETTER_UP:
             self._writes.append((started(root), root["traceId"]))
         if block is None:
             return  # its links came before this model began to look

@@ -243,6 +243,8 @@ def test_the_story_is_the_newest_write_and_of_one_apply_the_busiest() -> None:
     asked = span("q", 1, trace="asked", verb="create", object="selfsubjectaccessreview/", start=9)
     model.add([*request("q", parent="q", trace="asked", object="selfsubjectaccessreview/"), asked])
     assert model.story == "later"  # `auth can-i` writes nothing
+    model.add([span("k", 1, trace="addon", component="kubeadm", object="service/kube-system/kube-dns", start=11)])
+    assert model.story == "later"  # what a new cluster comes with is nobody's story
 
 
 def test_rows_are_bounded_noise_goes_first_and_what_went_is_counted() -> None:
