@@ -1,14 +1,19 @@
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from engine.api.errors import ApiError
 from engine.api.types import CONFIGMAPS, DEPLOYMENTS, GVR, LEASES, PODS, Object, copy_object
 from engine.api.wire import APPLY_PATCH, JSON_PATCH, MERGE_PATCH
-from engine.client import Client
+from engine.apiserver.server import ApiServer
+from engine.client import Client, InProcessTransport
+from engine.clock import VirtualClock
+from engine.store import Compare, Put, Range
 from engine.store.sqlite import SqliteStore
 from engine.world import World
-from tests.apiserver.conftest import config_map, pod
+from tests.apiserver.conftest import ADMIN, config_map, pod
 from tests.apiserver.test_create import deployment
 
 MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"
@@ -31,6 +36,39 @@ async def test_without_a_revision_the_last_write_wins(client: Client) -> None:
     sent = config_map("web", a="2")
     sent["metadata"]["namespace"] = "default"
     assert (await client.update(CONFIGMAPS, sent))["data"] == {"a": "2"}
+
+
+@pytest.mark.parametrize("how", ["update", "patch", "delete"])
+async def test_a_write_goes_on_trying_while_others_write(virtual_clock: VirtualClock, how: str) -> None:
+    world = World.create(clock=virtual_clock, seed=1, profile="realistic")
+    store = await SqliteStore.open(None, clock=virtual_clock)
+    server = ApiServer(world, store)
+    await server.start()
+    client = Client(InProcessTransport(server, ADMIN), user_agent="test")
+    sent = config_map("web", a="1")
+    sent["metadata"]["namespace"] = "default"
+    await client.create(CONFIGMAPS, sent, namespace="default")
+    key = b"/registry/configmaps/default/web"
+    value = (await store.range(Range(key))).kvs[0].value
+
+    async def write() -> None:
+        for _ in range(600):  # more often than the request can try
+            await store.txn([Compare(key, "version", ">", 0)], [Put(key, value)])
+            await virtual_clock.sleep(0.006)
+
+    writes = asyncio.ensure_future(write())
+    if how == "update":
+        assert (await client.update(CONFIGMAPS, {**sent, "data": {"b": "2"}}))["data"] == {"b": "2"}
+    elif how == "patch":
+        found = await client.patch(CONFIGMAPS, "web", {"data": {"b": "2"}}, namespace="default")
+        assert found["data"] == {"a": "1", "b": "2"}
+    else:
+        await client.delete(CONFIGMAPS, "web", namespace="default")
+        assert (await store.range(Range(key))).kvs == []
+    assert virtual_clock.monotonic() > 3.6
+    await writes
+    await server.stop()
+    await store.close()
 
 
 async def test_an_update_that_changes_nothing_writes_nothing(client: Client, store: SqliteStore) -> None:

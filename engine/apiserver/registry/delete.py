@@ -18,7 +18,7 @@ from engine.apiserver.registry.lists import Lister
 from engine.apiserver.registry.options import ListOptions
 from engine.apiserver.registry.selection import select
 from engine.apiserver.registry.unsafe_delete import UnsafeDeleter
-from engine.apiserver.registry.write import UPDATE_ATTEMPTS, Writer
+from engine.apiserver.registry.write import Writer
 from engine.apiserver.storage import Stored
 from engine.trace import Hop
 
@@ -69,7 +69,7 @@ class Deleter:
         if options.ignore_read_error:
             return 200, await self._delete_unreadable(call, options)
         stored = await self._load(call)
-        for _ in range(UPDATE_ATTEMPTS):
+        while True:
             self._check(call, stored, options)
             plan = plan_delete(call.gvr_resource, stored.object, options, now=self._world.clock.now())
             if not admitted and not plan.wait:  # what another write changed meanwhile is admitted as it is now
@@ -79,7 +79,6 @@ class Deleter:
                 # Who asks for the dependents to go first is told that they are still there.
                 return 202 if options.orphan is False and not plan.remove else 200, answer
             stored = await self._load(call)
-        raise conflict(call.gvr_resource.gvr, call.info.name)
 
     async def _delete_unreadable(self, call: Call, options: DeleteOptions) -> Object:
         revision = await self._unsafe.check(call)

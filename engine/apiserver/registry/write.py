@@ -55,7 +55,7 @@ from engine.trace import Hop
 # Subresources of a Pod that change its spec, and so count its generation (registry/core/pod strategy.go).
 _SPEC_PARTS = frozenset(("resize", "ephemeralcontainers"))
 NAME_ATTEMPTS = 8
-# An update without a resourceVersion is tried again while others write the same object.
+# How often what is there or not is updated or made, while others delete and make it.
 UPDATE_ATTEMPTS = 100
 
 T = TypeVar("T")
@@ -178,7 +178,7 @@ class Writer:
         `admitted` says that schema and admission have seen what makes the change (a Binding).
         Raises ApiError 404, 409.
         """
-        for _ in range(UPDATE_ATTEMPTS):
+        while True:  # as often as others write the same object: the request ends when its time is up
             stored = await self._load(call)
             new = transform(stored.object)
             written = await self._update_once(
@@ -186,8 +186,6 @@ class Writer:
             )
             if written is not None:
                 return written
-        info = call.gvr_resource
-        raise conflict(info.gvr, call.info.name)
 
     async def _load(self, call: Call) -> Stored:
         return await self._backend.storage.named(call.gvr_resource, call.info.namespace, call.info.name)
