@@ -36,6 +36,9 @@ class ClientCertificate(NamedTuple):
 class Request:
     """A request as the chain sees it. Header names are in lower case; query values keep their order and repetition.
 
+    The values of a header that comes several times have ", " between them, those of Impersonate-* a line's end: the
+    name of a group may hold a comma.
+
     `body` is bytes from a socket, a JSON value from an in-process caller, None for none.
     """
 

@@ -275,7 +275,8 @@ async def _request(incoming: web.BaseRequest) -> Request | None:
     headers: dict[str, str] = {}
     for name, value in incoming.headers.items():
         key = name.lower()
-        headers[key] = f"{headers[key]}, {value}" if key in headers else value
+        between = "\n" if key.startswith("impersonate-") else ", "
+        headers[key] = f"{headers[key]}{between}{value}" if key in headers else value
     return Request(
         incoming.method,
         incoming.rel_url.raw_path,

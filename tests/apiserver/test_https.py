@@ -217,6 +217,25 @@ async def test_the_subject_of_the_certificate_is_the_user(served: Served) -> Non
             assert f'User "{name}" cannot list' in (await response.json())["message"]
 
 
+async def test_a_header_of_whom_to_be_is_one_value(served: Served) -> None:
+    """A group of a directory may have commas; of two users the first counts."""
+    headers = [
+        ("Impersonate-User", "bob"), ("Impersonate-User", "alice"), ("Impersonate-Uid", "1"), ("Impersonate-Uid", "2"),
+        ("Impersonate-Group", "CN=ops, OU=groups"), ("Impersonate-Group", "dev"),
+        ("Impersonate-Extra-Scopes", "a, b"), ("Impersonate-Extra-Scopes", "c"),
+    ]  # fmt: skip
+    review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+    path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+    async with (
+        served.session(served.pki.admin) as session,
+        session.post(path, json=review, headers=headers) as response,
+    ):
+        assert (await response.json())["status"]["userInfo"] == {
+            "username": "bob", "uid": "1", "groups": ["CN=ops, OU=groups", "dev", "system:authenticated"],
+            "extra": {"scopes": ["a, b", "c"]},
+        }  # fmt: skip
+
+
 async def test_a_certificate_of_another_authority_is_no_credential(served: Served, tmp_path: Path) -> None:
     other = ClusterPki.ensure(tmp_path / "other", ["127.0.0.1"], datetime.now(UTC))
     async with served.session(other.admin) as session:

@@ -56,7 +56,7 @@ FLOWS: dict[str, tuple[tuple[str, ...], str, tuple[str, str]]] = {
 async def test_an_answer_names_its_flow(name: str, client: Client, client_for: ClientFor) -> None:
     (user, *groups), path, (schema, level) = FLOWS[name]
     # A person's certificate is not that of a component of this process, whatever it says.
-    answer = await client.send("GET", path, headers={"impersonate-user": user, "impersonate-group": ", ".join(groups)})
+    answer = await client.send("GET", path, headers={"impersonate-user": user, "impersonate-group": "\n".join(groups)})
     found = await client.get(SCHEMAS, schema), await client.get(LEVELS, level)
     assert answer.headers["x-kubernetes-pf-flowschema-uid"] == found[0]["metadata"]["uid"]
     assert answer.headers["x-kubernetes-pf-prioritylevel-uid"] == found[1]["metadata"]["uid"]

@@ -27,13 +27,13 @@ def asked_for(request: Request, *, constrained: bool) -> UserInfo | None:
     impersonation is `constrained`, 500 before, as upstream."""
     headers = request.headers
     extra = tuple(
-        (unquote(name.removeprefix(_EXTRA)), tuple(value.split(", ")))
+        (unquote(name.removeprefix(_EXTRA)), tuple(value.split("\n")))
         for name, value in headers.items()
         if name.startswith(_EXTRA)
     )
-    groups = tuple(headers[_GROUP].split(", ")) if _GROUP in headers else ()
-    uid = headers.get(_UID, "")
-    name = headers.get(_USER, "")
+    groups = tuple(headers[_GROUP].split("\n")) if _GROUP in headers else ()
+    uid = headers.get(_UID, "").partition("\n")[0]
+    name = headers.get(_USER, "").partition("\n")[0]
     if not name:
         if (groups or uid or extra) and constrained:
             raise bad_request(f"requested {_as_go(uid, groups, extra)} without impersonating a user name")
