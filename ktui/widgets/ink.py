@@ -15,18 +15,21 @@ NAMES = (
 )  # fmt: skip
 
 
-_known: dict[str, Mapping[str, str]] = {}
+SAID_IN_WORDS = ("warning", "error", "success")  # and by signs: no meaning is lost without their hue
+_known: dict[tuple[str, bool], Mapping[str, str]] = {}
 
 
 def inks(app: App[Any]) -> Mapping[str, str]:
     """Theme variable → colour; worked out once for each theme, since every cell that is drawn asks."""
-    found = _known.get(app.theme)
+    found = _known.get((app.theme, app.no_color))
     if found is None:
         # The theme's own, not the app's: those are still the last theme's while one is being changed.
         theme = app.current_theme
         variables = theme.to_color_system().generate()
         found = {name: rich_colour(theme.variables.get(name) or variables.get(name, "")) for name in NAMES}
-        _known[app.theme] = found
+        if app.no_color:  # in shades of grey red is darker than text: what failed would be seen last
+            found.update(dict.fromkeys(SAID_IN_WORDS, found["foreground"]))
+        _known[app.theme, app.no_color] = found
     return found
 
 

@@ -16,6 +16,7 @@ from ktui.session import Session
 from ktui.widgets.detail_pane import DetailPane
 from ktui.widgets.flow_canvas import FlowCanvas
 from ktui.widgets.grid import Grid
+from ktui.widgets.ink import inks
 from tests.ktui.screens.conftest import Show
 from tests.ktui.screens.driver import Driver, pressed
 
@@ -110,6 +111,8 @@ async def test_no_color_is_honoured(session: Session, monkeypatch: pytest.Monkey
     app = KtuiApp(session)
     async with app.run_test():
         assert any(isinstance(filter, Monochrome) for filter in app._filters)
+        shades = inks(app)
+        assert {shades[name] for name in ("error", "warning", "success")} == {shades["foreground"]}
 
 
 async def test_the_flow_shows_only_what_the_filter_says(show: Show) -> None:
