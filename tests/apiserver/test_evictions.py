@@ -164,6 +164,14 @@ async def test_an_eviction_of_another_pod_is_refused(
     assert caught.value.message == f'Operation cannot be fulfilled on Pod "web": {why.format(kept)}'
 
 
+@pytest.mark.parametrize("metadata", [{}, {"name": "other"}, {"namespace": "default"}])
+async def test_an_eviction_names_its_pod(metadata: Object, client: Client, default_account: Object) -> None:
+    await make_pod(client, RUNNING)
+    with pytest.raises(ApiError) as caught:
+        await evict(client, metadata=metadata)
+    assert (caught.value.code, caught.value.message) == (400, "name in URL does not match name in Eviction object")
+
+
 async def test_two_budgets_are_too_many(client: Client, default_account: Object) -> None:
     await make_pod(client, RUNNING)
     for name in ("web", "other"):

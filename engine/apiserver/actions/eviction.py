@@ -44,8 +44,7 @@ class EvictionAction:
         """Raises ApiError 404, or 429 where a budget forbids it now."""
         value = read_value(self._backend.definitions, call.request)
         eviction = decode_value(call, self._backend.definitions, EVICTION, value=value, validation=options.validation)
-        name = eviction["metadata"].get("name", call.info.name) if "metadata" in eviction else call.info.name
-        if name != call.info.name:
+        if (eviction.get("metadata") or {}).get("name", "") != call.info.name:
             raise bad_request("name in URL does not match name in Eviction object")
         body: dict[str, Any] = dict(eviction.get("deleteOptions") or {})
         options = _with_dry_run(options, call.request.query.get("dryRun", []), body.get("dryRun") or [])
