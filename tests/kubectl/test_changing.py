@@ -10,6 +10,7 @@ import pytest
 
 from engine.api.errors import ApiError
 from engine.api.types import CONFIGMAPS, GVR, PODS
+from engine.clock import Clock
 from tests.kubectl.oracle import Printed, ours
 from tests.kubectl.served import Served, served
 
@@ -130,3 +131,40 @@ async def test_numbers_without_a_unit_aim_at_thousandths_of_processors_and_mebib
         assert f"        {amount}\n" in printed.stdout, name
     none = await _run(server, "autoscale deployment web --max=3 --cpu-percent=0 --dry-run=client -o yaml")
     assert "metrics:" not in none.stdout
+
+
+async def test_nothing_to_delete_is_told_of_but_not_what_need_not_be_there(server: Served) -> None:
+    assert await _run(server, "delete cm -l a=b --ignore-not-found") == Printed(0, "No resources found\n", "")
+    assert await _run(server, "delete cm nope --ignore-not-found") == Printed(0, "", "")
+
+
+async def test_of_a_variable_that_is_set_twice_the_first_counts(server: Served) -> None:
+    made = await _run(server, "create deployment web --image=nginx")
+    assert made.code == 0
+    for words, listed in (
+        ("A=1 A=2 B=3 A=4", "A=1\nB=3\n"),
+        ("C=5 C=6 --overwrite=false", "A=1\nB=3\nC=5\n"),
+        ("B- D=7", "A=1\nC=5\nD=7\n"),
+    ):
+        assert (await _run(server, f"set env deployment web {words}")).code == 0
+        printed = await _run(server, "set env deployment web --list")
+        assert printed.stdout == f"# Deployment web, container nginx\n{listed}"
+
+
+async def test_a_restart_within_the_second_of_another_changes_nothing(server: Served) -> None:
+    await _run(server, "create deployment web --image=nginx")
+    clock = Clock(speed=0)
+    words = "rollout restart deployment web"
+    assert (await ours(words, client=server.client, clock=clock)).stdout == "deployment.apps/web restarted\n"
+    again = await ours(words, client=server.client, clock=clock)
+    assert again == Printed(
+        1,
+        "",
+        "error: failed to create patch for web: if restart has already been triggered within the past second, please "
+        "wait before attempting to trigger another\n",
+    )
+
+
+async def test_diff_takes_no_names(server: Served) -> None:
+    said = "error: Unexpected args: [foo]\nSee 'kubectl diff -h' for help and examples\n"
+    assert (await _run(server, "diff foo")).stderr == said

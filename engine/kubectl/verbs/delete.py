@@ -74,7 +74,7 @@ async def run(session: Session) -> None:
     if errors:
         raise Aggregate(errors) if missing else of(errors)
     if not deleted:
-        if not flags.on("ignore-not-found") or flags.on("all"):
+        if not found:
             session.out("No resources found")
         return
     if flags.on("wait") and dry_run == "none":

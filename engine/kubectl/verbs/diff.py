@@ -14,7 +14,7 @@ from engine.api.types import Object, copy_object
 from engine.api.wire import APPLY_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 from engine.kubectl import last_applied, pruning, yaml
 from engine.kubectl.command import Command
-from engine.kubectl.errors import CommandError, Exit
+from engine.kubectl.errors import CommandError, Exit, UsageError
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import SELECTOR, field_manager, filename
 from engine.kubectl.printers.objects import without_managed_fields
@@ -115,6 +115,8 @@ def _masked(live: Object | None, merged: Object) -> tuple[Object | None, Object]
 
 
 async def run(session: Session) -> None:
+    if session.arguments:
+        raise UsageError(f"Unexpected args: [{' '.join(session.arguments)}]")
     if not session.from_files:
         raise CommandError("must specify one of -f and -k")
     selection = Selection.of_flags(session, verb="diff")

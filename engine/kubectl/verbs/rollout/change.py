@@ -86,4 +86,11 @@ def _restarting(session: Session, info: Info) -> Object:
         raise _failure(info, "restarting is not supported")
     if info.object["spec"].get("paused"):
         raise _failure(info, "can't restart paused deployment (run rollout resume first)")
-    return {"spec": {"template": {"metadata": {"annotations": {RESTARTED: session.clock.timestamp()}}}}}
+    now = session.clock.timestamp()
+    annotations = (info.object["spec"]["template"].get("metadata") or {}).get("annotations") or {}
+    if annotations.get(RESTARTED) == now:
+        raise CommandError(
+            f"failed to create patch for {info.name}: if restart has already been triggered within the past second, "
+            "please wait before attempting to trigger another"
+        )
+    return {"spec": {"template": {"metadata": {"annotations": {RESTARTED: now}}}}}

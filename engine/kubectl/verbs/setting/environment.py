@@ -105,24 +105,31 @@ def _parse(session: Session, words: list[str]) -> tuple[list[Object], list[str]]
 
 
 def _set(session: Session, info: Info, container: Object, variables: list[Object], removed: list[str]) -> None:
-    env = [dict(one) for one in container.get("env") or ()]
+    there: list[Object] = container.get("env") or []
+    wanted: dict[str, Object] = {}
     for variable in variables:
-        known = next((one for one in env if one["name"] == variable["name"]), None)
-        if known is None:
-            env.append(dict(variable))
-        elif session.flags.on("overwrite"):
-            known.clear()
-            known.update(variable)
-        else:
-            raise unfit(
-                info,
-                f"'{variable['name']}' already has a value ({known.get('value', '')}), and --overwrite is false",
-            )
-    env = [one for one in env if one["name"] not in removed]
+        wanted.setdefault(variable["name"], variable)
+    if not session.flags.on("overwrite"):
+        _keep(info, there, wanted)
+    env: list[Object] = []
+    done = set(removed)
+    for one in there:  # a name that is there several times stays so, unless the words are about it
+        if one["name"] not in done:
+            env.append(dict(wanted.get(one["name"], one)))
+            done |= {one["name"]} & wanted.keys()
+    env += [dict(variable) for name, variable in wanted.items() if name not in done]
     if env:
         container["env"] = env
     else:
         container.pop("env", None)
+
+
+def _keep(info: Info, there: list[Object], wanted: dict[str, Object]) -> None:
+    """Raises UnfitError where a variable that is there would change."""
+    for one in there:
+        if one["name"] in wanted:
+            why = f"'{one['name']}' already has a value ({one.get('value', '')}), and --overwrite is false"
+            raise unfit(info, why)
 
 
 async def _from(session: Session, reference: str) -> list[Object]:
