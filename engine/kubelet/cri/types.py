@@ -58,6 +58,7 @@ class PodSandboxConfig:
     hostname: str = ""
     host_network: bool = False
     sysctls: Mapping[str, str] = field(default_factory=dict)
+    shares_processes: bool = False
     log_directory: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
@@ -123,6 +124,7 @@ class ContainerConfig:
     groups: tuple[int, ...] = ()
     readonly_rootfs: bool = False
     privileged: bool = False
+    pid_target: str = ""  # the container whose processes it sees
     termination_message_path: str = TERMINATION_LOG
     resources: Object = field(default_factory=dict)
     ports: tuple[int, ...] = ()

@@ -24,6 +24,7 @@ from engine.kubelet.runtime.reference import Reference
 from engine.kubelet.runtime.sessions import encoded
 from engine.kubelet.runtime.shell import Call, exists, programs, start
 from engine.kubelet.runtime.shell.process import FOREVER, Input, Io, Machine, Network, OutOfMemoryError, Process
+from engine.kubelet.runtime.shell.processes import Processes
 from engine.kubelet.runtime.terminal import Terminal
 from engine.streaming import Output
 from engine.trace import SpanContext, current_context
@@ -57,6 +58,7 @@ class SimulatedContainer:
         self._on_exit = on_exit
         self._process: Process | None = None
         self._begun = False
+        self._pid = 0
         self._timer: Timer | None = None
         self._exited: asyncio.Future[None] | None = None
         self._endings: dict[Callable[[], None], None] = {}
@@ -104,6 +106,9 @@ class SimulatedContainer:
         elif self._begun:
             Context().run(self._resume, name)
 
+    def _signalled_from_inside(self, name: str) -> None:
+        self._clock.call_later(0, lambda: self.signal(name))
+
     def kill(self, reason: str = "") -> None:
         if self.running:
             self._end(KILLED, reason)
@@ -137,16 +142,20 @@ class SimulatedContainer:
             return 0
         if not argv:  # an image that the catalogue does not know: taken for a server that ends on SIGTERM
             self.machine.serving = True
+            name = self.machine.image.rpartition("/")[2].partition(":")[0]
+            self._pid = self.machine.processes.enter([name], self._signalled_from_inside)
             return programs.serve(programs.Server(0), first=True)
         program = argv[0].rpartition("/")[2]
         by_entrypoint = not self.status.config.command and self.profile.programs is not None
         if by_entrypoint and (refused := entrypoints.refusal(program, self.machine)):
             self._print(2, refused)
             return 1
-        self.machine.processes[1] = " ".join(argv)
+        self._pid = self.machine.processes.enter(argv, self._signalled_from_inside)
         reads = self.input if self.status.config.stdin else None
         io = Io(partial(self._print, 1), partial(self._print, 2), None, reads, self.terminal is not None)
-        call = Call(self.machine, list(argv), io, self.machine.env, self.status.config.working_dir or "/", first=True)
+        call = Call(
+            self.machine, list(argv), io, self.machine.env, self.status.config.working_dir or "/", first=self._pid == 1
+        )
         started = start(call)
         if not isinstance(started, int):
             told = entrypoints.startup(program, self.machine, by_entrypoint=by_entrypoint)
@@ -198,6 +207,7 @@ class SimulatedContainer:
         status.exit_code = exit_code
         status.reason = reason or ("Error" if exit_code else "Completed")
         status.message = message
+        self.machine.processes.leave(self._pid)
         self.machine.listening.clear()
         self.machine.serving = False
         self.log.close()
@@ -303,6 +313,7 @@ def new_machine(
     sandbox: PodSandboxStatus,
     clock: Clock,
     network: Network,
+    processes: Processes,
 ) -> Machine:
     """The machine that a container's processes see."""
     config, hostname = status.config, sandbox.config.hostname
@@ -332,6 +343,7 @@ def new_machine(
         monotonic=clock.monotonic,
         env=env,
         network=network,
+        processes=processes,
         programs=profile.programs,
         busybox=profile.busybox,
         stdin_open=config.stdin or config.tty,

@@ -136,7 +136,7 @@ class ExecSession(_Session):
             self._held.append(super().close_input)
 
     def _begin(self) -> None:
-        self._pid = self._call.machine.enter(self._call.argv)
+        self._pid = self._call.machine.processes.enter(self._call.argv, self._signalled_from_inside)
         started = start(self._call)
         if isinstance(started, int):
             self._finish(started)
@@ -174,11 +174,14 @@ class ExecSession(_Session):
     def _wake(self) -> None:
         Context().run(self._resume)
 
+    def _signalled_from_inside(self, name: str) -> None:
+        self._clock.call_later(0, lambda: self._stop(KILLED) if name == "KILL" else self._signal(name))
+
     def _signal(self, name: str) -> None:
         Context().run(self._resume, name)
 
     def _finish(self, code: int) -> None:
-        self._call.machine.leave(self._pid)
+        self._call.machine.processes.leave(self._pid)
         self._process = None
         if self._timer is not None:
             self._timer.cancel()

@@ -36,6 +36,7 @@ from engine.kubelet.runtime.reference import parse_reference
 from engine.kubelet.runtime.sandbox_network import SandboxNetwork
 from engine.kubelet.runtime.shell import Call, exists, start
 from engine.kubelet.runtime.shell.process import FOREVER, Io, Network, NoNetwork, OutOfMemoryError, Process
+from engine.kubelet.runtime.shell.processes import Processes
 from engine.kubelet.runtime.wire import Wire
 from engine.trace import Hop, SpanContext, current_context
 from engine.world import World
@@ -68,6 +69,7 @@ class SimulatedRuntime:
         self._sandboxes: dict[str, PodSandboxStatus] = {}
         self._containers: dict[str, SimulatedContainer] = {}
         self._by_pod: dict[str, dict[str, None]] = {}  # pod uid to container ids, oldest first
+        self._processes: dict[str, Processes] = {}  # of sandboxes whose containers share them
         self._sandboxes_of: dict[str, dict[str, None]] = {}
         self._subscribers: dict[Callable[[ContainerEvent], None], None] = {}
 
@@ -162,6 +164,7 @@ class SimulatedRuntime:
         for container in self._of_sandbox(sandbox_id):
             self._forget_container(container)
         self._sandboxes.pop(sandbox_id, None)
+        self._processes.pop(sandbox_id, None)
         _drop(self._sandboxes_of, sandbox.pod_uid, sandbox_id)
         self._tell(ContainerEventType.DELETED, sandbox_id, sandbox.pod_uid, sandbox=True)
 
@@ -216,11 +219,23 @@ class SimulatedRuntime:
             sandbox=sandbox,
             clock=self._world.clock,
             network=self._network_of(sandbox),
+            processes=self._processes_of(sandbox, config),
         )
         self._containers[status.id] = SimulatedContainer(status, profile, machine, self._world.clock, self._exited)
         self._by_pod.setdefault(sandbox.pod_uid, {})[status.id] = None
         self._tell(ContainerEventType.CREATED, status.id, sandbox.pod_uid)
         return status.id
+
+    def _processes_of(self, sandbox: PodSandboxStatus, config: ContainerConfig) -> Processes:
+        """The PID namespace: its own, that of the container that it debugs, or one for all of the Pod's."""
+        if sandbox.config.shares_processes:
+            shared = self._processes.setdefault(sandbox.id, Processes())
+            if not shared:
+                shared.enter(["/pause"])
+            return shared
+        mates = [self._containers[id] for id in self._by_pod.get(sandbox.pod_uid, {})]
+        target = next((each for each in mates if each.running and each.status.name == config.pid_target), None)
+        return target.machine.processes if target is not None else Processes()
 
     def _network_of(self, sandbox: PodSandboxStatus) -> Network:
         outer = self._network(sandbox.config.namespace, sandbox.ips[0])
@@ -312,7 +327,7 @@ class SimulatedRuntime:
         err: list[str] = []
         directory = container.status.config.working_dir or "/"
         call = Call(container.machine, list(command), Io(out.append, err.append, ""), container.machine.env, directory)
-        pid = container.machine.enter(command)
+        pid = container.machine.processes.enter(command)
         try:
             started = start(call)
             code = started if isinstance(started, int) else await self._drive(started, timeout)
@@ -320,7 +335,7 @@ class SimulatedRuntime:
             container.kill("OOMKilled")
             code = KILLED
         finally:
-            container.machine.leave(pid)
+            container.machine.processes.leave(pid)
         return ExecResult("".join(out), "".join(err), code)
 
     async def _drive(self, process: Process, timeout: float | None) -> int:

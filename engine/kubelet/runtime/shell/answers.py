@@ -40,6 +40,8 @@ def _nginx(machine: Machine, words: list[str], io: Io) -> int | None:
             io.stdout("".join(f"# configuration file {name}:\n{machine.files.get(name, '')}\n" for name in names))
     elif words[:1] == ["-s"]:
         io.stderr(f"{machine.now():%Y/%m/%d %H:%M:%S} [notice] 37#37: signal process started\n")
+        if words[1:2] in (["stop"], ["quit"]):
+            machine.processes.signal(1, "TERM" if words[1] == "stop" else "QUIT")
     else:
         return None
     return 0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from engine.kubelet.runtime.shell.commands.tree import is_directory
 from engine.kubelet.runtime.shell.control import BreakLoop, ContinueLoop, ExitShell, ReturnFunction
 from engine.kubelet.runtime.shell.process import FOREVER, Io
+from engine.kubelet.runtime.shell.processes import SIGNALS, asked
 
 if TYPE_CHECKING:
     from engine.kubelet.runtime.shell.interpreter import Interpreter
@@ -187,11 +188,25 @@ def _wait(shell: Interpreter, argv: list[str], io: Io) -> Generator[float, str |
 
 
 def _kill(shell: Interpreter, argv: list[str], io: Io) -> int:
-    pids = [argument for argument in argv[1:] if not argument.startswith("-")]
-    found = [job for job in shell.jobs if str(job.pid) in pids and job.running]
-    for job in found:
-        job.kill(143)
-    return 0 if found else 1
+    """Jobs of the shell by their ids, and any other process of the container."""
+    name, pids = asked(argv)
+    if not pids:
+        io.stderr(f"{shell.name}: kill: usage: kill [-s sigspec | -signum | -sigspec] pid\n")
+        return 2
+    status = 0
+    for pid in pids:
+        job = next((job for job in shell.jobs if str(job.pid) == pid and job.running), None)
+        if job is not None:
+            if name in SIGNALS:
+                job.kill(128 + SIGNALS[name])
+        elif not (pid.isdigit() and shell.machine.processes.signal(int(pid), name)):
+            status = 1
+            io.stderr(
+                f"{shell.name}: can't kill pid {pid}: No such process\n"
+                if shell.machine.busybox
+                else f"{shell.name}: 1: kill: No such process\n"
+            )
+    return status
 
 
 def _command(shell: Interpreter, argv: list[str], io: Io) -> Generator[float, str | None, int]:

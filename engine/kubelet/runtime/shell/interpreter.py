@@ -17,7 +17,8 @@ from engine.kubelet.runtime.shell.control import BreakLoop, ContinueLoop, ExitSh
 from engine.kubelet.runtime.shell.jobs import Job
 from engine.kubelet.runtime.shell.lexer import ShellSyntaxError
 from engine.kubelet.runtime.shell.parser import parse
-from engine.kubelet.runtime.shell.process import SIGNALS, Io, Machine, Process
+from engine.kubelet.runtime.shell.process import Io, Machine, Process
+from engine.kubelet.runtime.shell.processes import SIGNALS
 from engine.kubelet.runtime.shell.redirection import redirected
 from engine.kubelet.runtime.shell.syntax import (
     AndOr,

@@ -117,7 +117,7 @@ _PLACES = {
     **dict.fromkeys(("redis-server", "redis-cli", "python", "python3", "node", "npm", "npx"), "/usr/local/bin"),
 }
 # What images that are not built on busybox seldom have.
-PROCPS = frozenset({"ps", "top"})
+PROCPS = frozenset({"kill", "ps", "top"})
 RARE = frozenset({"dig", *agnhost.COMMANDS})  # and what few images have
 
 COMMANDS: Mapping[str, Command] = {

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from engine.kubelet.cri import Identity
 from engine.kubelet.runtime.files import Directories, Files
+from engine.kubelet.runtime.shell.processes import Processes
 
 FOREVER = float("inf")
-
-# What a signal that ends a process adds to 128.
-SIGNALS = {"HUP": 1, "INT": 2, "QUIT": 3, "KILL": 9, "TERM": 15}
 
 Process = Generator[float, str | None, int]
 Sink = Callable[[str], None]
@@ -169,18 +167,8 @@ class Machine:
     serves_since: float = 0.0
     address: str = "127.0.0.1"  # of the Pod
     image: str = ""  # its full reference
-    processes: dict[int, str] = field(default_factory=dict)  # command lines by process id
     memory_limit: Callable[[], int | None] = _unlimited
-    last_pid: int = 1
-
-    def enter(self, argv: Sequence[str]) -> int:
-        """A process of its own begins, such as an exec's; returns its id."""
-        self.last_pid += 6
-        self.processes[self.last_pid] = " ".join(argv)
-        return self.last_pid
-
-    def leave(self, pid: int) -> None:
-        self.processes.pop(pid, None)
+    processes: Processes = field(default_factory=Processes)
 
     @property
     def directories(self) -> Directories:

@@ -10,7 +10,8 @@ import re
 from typing import NamedTuple
 
 from engine.kubelet.runtime.shell import answers
-from engine.kubelet.runtime.shell.process import FOREVER, SIGNALS, Io, Machine, OutOfMemoryError, Process
+from engine.kubelet.runtime.shell.process import FOREVER, Io, Machine, OutOfMemoryError, Process
+from engine.kubelet.runtime.shell.processes import SIGNALS
 
 # How much memory a process without bounds takes in a second of the model.
 DEVOURED = 1024**3

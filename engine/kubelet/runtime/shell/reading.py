@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from engine.kubelet.runtime.shell.commands import Call, Command
-from engine.kubelet.runtime.shell.process import FOREVER, SIGNALS, Io, Process
+from engine.kubelet.runtime.shell.process import FOREVER, Io, Process
+from engine.kubelet.runtime.shell.processes import SIGNALS
 
 # How many operands a command may have and still read its standard input.
 _WHOLE = {

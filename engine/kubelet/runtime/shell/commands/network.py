@@ -8,7 +8,8 @@ from typing import NamedTuple
 from engine.kubelet.runtime.shell import programs
 from engine.kubelet.runtime.shell.commands.call import Call, Command
 from engine.kubelet.runtime.shell.commands.http import addresses_of
-from engine.kubelet.runtime.shell.process import FOREVER, SIGNALS, Process
+from engine.kubelet.runtime.shell.process import FOREVER, Process
+from engine.kubelet.runtime.shell.processes import SIGNALS
 
 _UNANSWERED = 10.0  # how long ping waits for the last echo
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from engine.kubelet.runtime.shell import programs
 from engine.kubelet.runtime.shell.commands.call import Call, Command
 from engine.kubelet.runtime.shell.process import Process
+from engine.kubelet.runtime.shell.processes import asked
 
 _MEMORY = "Mem: 1048576K used, 15728640K free, 1032K shrd, 65536K buff, 524288K cached\n"
 
@@ -15,10 +16,10 @@ _MEMORY = "Mem: 1048576K used, 15728640K free, 1032K shrd, 65536K buff, 524288K 
 def _shown(call: Call) -> list[tuple[int, str]]:
     """Process ids and command lines; who asks is a process as well."""
     own = " ".join(call.argv)
-    found = sorted(call.machine.processes.items())
+    found = list(call.machine.processes)
     if own in (command for _, command in found):
         return found
-    return [*found, (call.machine.last_pid + 1, own)]
+    return [*found, (call.machine.processes.last + 1, own)]
 
 
 def _ps(call: Call) -> int:
@@ -52,7 +53,7 @@ def _top(call: Call) -> int | Process:
     if call.machine.busybox:
         head = (
             f"{_MEMORY}CPU:   0% usr   0% sys   0% nic 100% idle   0% io   0% irq   0% sirq\n"
-            f"Load average: 0.00 0.00 0.00 1/{len(rows)} {call.machine.last_pid + 1}\n"
+            f"Load average: 0.00 0.00 0.00 1/{len(rows)} {call.machine.processes.last + 1}\n"
             "  PID  PPID USER     STAT   VSZ %VSZ CPU %CPU COMMAND\n"
         )
         body = [f"{pid:5}     0 {user:<8.8} S     4400   0%   0   0% {command}\n" for pid, command in rows]
@@ -76,4 +77,14 @@ def _top(call: Call) -> int | Process:
     )
 
 
-COMMANDS: dict[str, Command] = {"ps": _ps, "top": _top}
+def _kill(call: Call) -> int:
+    name, pids = asked(call.argv)
+    status = 0 if pids else call.fail("you need to specify whom to kill")
+    for pid in pids:
+        if not (pid.isdigit() and call.machine.processes.signal(int(pid), name)):
+            no = f"can't kill pid {pid}" if call.machine.busybox else f"({pid})"
+            status = call.fail(f"{no}: No such process" if call.machine.busybox else f"{no} - No such process")
+    return status
+
+
+COMMANDS: dict[str, Command] = {"kill": _kill, "ps": _ps, "top": _top}
