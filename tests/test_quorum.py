@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.api.errors import ApiError
-from engine.api.types import CONFIGMAPS
+from engine.api.types import CONFIGMAPS, SERVICES
 from engine.client import Client
 from engine.clock import VirtualClock
 from engine.cluster import Cluster
@@ -58,6 +58,25 @@ async def test_without_quorum_the_cluster_is_read_only_and_comes_back(virtual_cl
         names = [item["metadata"]["name"] for item in (await client.list(CONFIGMAPS, namespace="default")).items]
         assert {"before", "after"} <= set(names)
         assert "refused" not in names
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        pytest.param({"ports": [{"port": 80}]}, id="an address"),
+        pytest.param({"ports": [{"port": 80}], "clusterIP": "10.96.0.77"}, id="this address"),
+        pytest.param({"type": "NodePort", "ports": [{"port": 80}]}, id="a node port"),
+    ],
+)
+async def test_without_quorum_nothing_is_allocated(virtual_clock: VirtualClock, spec: dict[str, Any]) -> None:
+    async with cluster(virtual_clock) as running:
+        client = running.client()
+        for name in ("etcd-0", "etcd-1"):
+            await befall(client, action="stop", member=name)
+        with pytest.raises(ApiError) as refused:
+            await client.create(SERVICES, {"metadata": {"name": "a"}, "spec": spec}, namespace="default")
+        assert (refused.value.code, refused.value.reason) == (503, "ServiceUnavailable")
+        assert refused.value.message.startswith("etcdserver: ")
 
 
 async def test_health_is_that_of_the_store_too(virtual_clock: VirtualClock) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from functools import lru_cache
 from ipaddress import ip_address
 
+from engine.api.errors import unavailable
 from engine.api.types import GVR, Object
 from engine.api.wire import Response
 from engine.apiserver.loopback import Loopback
@@ -83,13 +84,16 @@ class CidrAddresses:
         return None
 
     async def _make(self, owner: Object, address: str) -> bool:
-        """Whether the IPAddress is new. Raises Refused for any other reason."""
+        """Whether the IPAddress is new. Raises ApiError 503 while the store is away, and else Refused."""
         answer = await self._loopback.ask("POST", IP_ADDRESSES.path(), ip_address_object(address, owner))
         if answer.status < 400:
             return True
         if answer.status == 409 and _status(answer).get("reason") == "AlreadyExists":
             return False
-        raise Refused(_status(answer).get("message", ""))
+        message = _status(answer).get("message", "")
+        if answer.status == 503:
+            raise unavailable(message)
+        raise Refused(message)
 
     async def _found(self, find: Callable[[], Iterator[AddressRange]]) -> list[AddressRange]:
         """What the cache has, or, where it has nothing, what it has once it knows all that is written by now."""
