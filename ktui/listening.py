@@ -50,9 +50,16 @@ class Listening(Places):
         while True:
             try:
                 await trace_feed.read(self.session.client, self.spans)
-            except (ConnectionError, ApiError):
+            except (ConnectionError, ApiError) as error:
+                self._mind_refusal(error)
                 await self._find_again()
             await self.session.world.clock.sleep(RECONNECT_SECONDS)
+
+    def _mind_refusal(self, error: ConnectionError | ApiError) -> None:
+        is_forbidden = isinstance(error, ApiError) and error.code in (401, 403)
+        if is_forbidden != self.flow.is_forbidden:
+            self.flow.is_forbidden = is_forbidden
+            self.flow.version += 1
 
     @work(exclusive=True, group="flow", exit_on_error=False)
     async def feed_flow(self) -> None:

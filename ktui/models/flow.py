@@ -71,6 +71,7 @@ class FlowModel:
         self._writers: OrderedDict[str, str] = OrderedDict()  # id of a store span → the user whose write it was
         self._busy: OrderedDict[str, None] = OrderedDict()  # spans that made requests
         self._now = 0.0
+        self.is_forbidden = False  # to who looks
 
     # -- what is shown
 

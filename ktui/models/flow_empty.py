@@ -11,6 +11,13 @@ NOTHING_YET = (
     "or use kubectl in another terminal:",
     "export KUBECONFIG=$(ktui kubeconfig --path)",
 )
+NOT_ALLOWED = (
+    "These credentials may not see what happens inside.",
+    "",
+    "2 lists the objects that they may read.",
+    "Other credentials:",
+    "KUBECONFIG=FILE ktui --attach URL",
+)
 BACK = "p shows all that happens."
 
 
@@ -19,7 +26,7 @@ def why_empty(model: FlowModel, *, is_pinned: bool) -> tuple[str, ...]:
     if model.filter:
         return (f"No line says {model.filter}.", "", "Esc takes the filter away.")
     if not is_pinned:
-        return NOTHING_YET
+        return NOT_ALLOWED if model.is_forbidden else NOTHING_YET
     hidden = [noise for noise in NOISES if model.hidden[noise] and noise not in model.show]
     if not hidden:
         why = "The beginning of this trace was not seen." if model.seen else "Nothing of this trace is kept any more."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ktui.models.flow import FlowModel
-from ktui.models.flow_empty import NOTHING_YET, why_empty
+from ktui.models.flow_empty import NOT_ALLOWED, NOTHING_YET, why_empty
 from tests.ktui.spans import request, span
 
 HEARTBEAT = request("a", user="system:node:node-1", verb="update", object="lease/kube-node-lease/node-1")
@@ -41,3 +41,9 @@ def test_why_there_is_no_line(
     model.filter = filter
     assert model.rows == []
     assert why_empty(model, is_pinned=pinned) == words
+
+
+def test_who_may_not_look_is_not_told_that_nothing_happened() -> None:
+    model = FlowModel()
+    model.is_forbidden = True
+    assert why_empty(model, is_pinned=False) == NOT_ALLOWED

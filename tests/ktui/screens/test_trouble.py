@@ -58,6 +58,7 @@ async def shown(engine: Engine, *, is_alive: Callable[[], bool] | None = None) -
         pytest.param(ConnectionError("refused"), lambda: False, "has ended · :up starts it again", id="engine ended"),
         pytest.param(ConnectionError("reset"), lambda: True, "lost the connection to the engine", id="connection lost"),
         pytest.param(forbidden(PODS, "", FORBIDDEN), None, "these credentials may not look inside", id="403"),
+        pytest.param(forbidden(PODS, "", FORBIDDEN), None, "These credentials may not see what happens", id="Flow"),
         pytest.param(unauthorized(), None, "these credentials are not known here", id="401"),
         pytest.param(path_not_found(), None, "there is a server, but it is not ktui's", id="another server"),
     ],
