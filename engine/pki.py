@@ -6,9 +6,8 @@ Keys are ECDSA P-256: a new one takes a millisecond. Files are written with mode
 from __future__ import annotations
 
 import ipaddress
-import logging
 import ssl
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -20,8 +19,6 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from engine.api.wire import ClientCertificate
-
-_log = logging.getLogger(__name__)
 
 VALIDITY = timedelta(days=365)
 CA_VALIDITY = timedelta(days=3650)
@@ -36,18 +33,21 @@ class KeyPair:
     key: bytes
 
     def write(self, folder: Path, name: str) -> None:
-        write_private(folder / f"{name}.crt", self.certificate)
-        write_private(folder / f"{name}.key", self.key)
+        for file, content in self.files(name).items():
+            write_private(folder / file, content)
+
+    def files(self, name: str) -> dict[str, bytes]:
+        return {f"{name}.crt": self.certificate, f"{name}.key": self.key}
 
     @classmethod
-    def read(cls, folder: Path, name: str) -> KeyPair | None:
-        """The pair of that name, or None where either file is missing or they are no pair (any more)."""
+    def read(cls, folder: Path, name: str, note: Callable[[str], None]) -> KeyPair | None:
+        """The pair of that name, or None where either file is missing or, which is noted, they are no pair."""
         certificate, key = folder / f"{name}.crt", folder / f"{name}.key"
         if not (certificate.exists() and key.exists()):
             return None
         pair = cls(certificate.read_bytes(), key.read_bytes())
         if not pair._fits():
-            _log.warning("%s and %s are no certificate and its key: making new ones", certificate, key.name)
+            note(f"{certificate} and {key.name} are no certificate and its key: making new ones")
             return None
         return pair
 
@@ -228,13 +228,14 @@ def _public_key(pem: bytes) -> ec.EllipticCurvePublicKey | None:
     return key.public_key() if isinstance(key, ec.EllipticCurvePrivateKey) else None
 
 
-def _ensure_key(file: Path) -> bytes:
-    if file.exists() and _public_key(file.read_bytes()) is None:
-        _log.warning("%s is no private key: making a new one", file)
-        file.unlink()
+def _read_key(file: Path, note: Callable[[str], None]) -> bytes | None:
     if not file.exists():
-        write_private(file, _private_pem(ec.generate_private_key(ec.SECP256R1())))
-    return file.read_bytes()
+        return None
+    key = file.read_bytes()
+    if _public_key(key) is None:
+        note(f"{file} is no private key: making a new one")
+        return None
+    return key
 
 
 def _private_pem(key: ec.EllipticCurvePrivateKey) -> bytes:
@@ -260,27 +261,44 @@ class ClusterPki:
     server: KeyPair
     admin: KeyPair
     service_account_key: bytes  # PEM; signs the tokens of service accounts, so it must outlive a restart
+    made: dict[str, bytes]  # what is not in the folder yet, by the file's name
+    notes: tuple[str, ...]  # what a person should know of files that are replaced
+
+    @classmethod
+    def prepare(cls, folder: Path, hosts: Sequence[str], now: datetime) -> ClusterPki:
+        """Read the folder's certificates, and make those that are missing, broken or about to expire. The folder stays
+        as it is until `write`: who finds the store damaged must be able to say that nothing was changed."""
+        made: dict[str, bytes] = {}
+        notes: list[str] = []
+
+        def kept(name: str, make: Callable[[], KeyPair], *, lost: bool = False) -> KeyPair:
+            pair = KeyPair.read(folder, name, notes.append)
+            if pair is None or lost or not is_valid(pair, now):
+                pair = make()
+                made.update(pair.files(name))
+            return pair
+
+        authority = Authority(kept("ca", lambda: Authority.create(now).pair))
+        lost = "ca.crt" in made  # the others were signed by a CA that is gone
+        server = kept("apiserver", lambda: authority.issue_server("kube-apiserver", hosts, now), lost=lost)
+        admin = kept("admin", lambda: authority.issue_client(ADMIN, now), lost=lost)
+        key = _read_key(folder / "sa.key", notes.append)
+        if key is None:
+            key = made["sa.key"] = _private_pem(ec.generate_private_key(ec.SECP256R1()))
+        return cls(authority, server, admin, key, made, tuple(notes))
+
+    def write(self, folder: Path) -> None:
+        """Put what was made into the folder; the CA last, so that after a crash half-way all is made again."""
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for name, content in reversed(self.made.items()):
+            write_private(folder / name, content)
 
     @classmethod
     def ensure(cls, folder: Path, hosts: Sequence[str], now: datetime) -> ClusterPki:
-        """Read the folder's certificates; make those that are missing, broken or about to expire."""
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        pair = KeyPair.read(folder, "ca")
-        if pair is None or not is_valid(pair, now):
-            authority = Authority.create(now)
-            authority.pair.write(folder, "ca")
-            for name in ("apiserver", "admin"):  # signed by a CA that is gone
-                (folder / f"{name}.crt").unlink(missing_ok=True)
-        else:
-            authority = Authority(pair)
-        server, admin = KeyPair.read(folder, "apiserver"), KeyPair.read(folder, "admin")
-        if server is None or not is_valid(server, now):
-            server = authority.issue_server("kube-apiserver", hosts, now)
-            server.write(folder, "apiserver")
-        if admin is None or not is_valid(admin, now):
-            admin = authority.issue_client(ADMIN, now)
-            admin.write(folder, "admin")
-        return cls(authority, server, admin, _ensure_key(folder / "sa.key"))
+        """Prepared and written at once."""
+        pki = cls.prepare(folder, hosts, now)
+        pki.write(folder)
+        return pki
 
     def server_context(self, folder: Path) -> ssl.SSLContext:
         """TLS for the API server: a client certificate is asked for and, if sent, must be the CA's."""

@@ -108,7 +108,7 @@ async def _serve_held(
 ) -> None:
     stop = asyncio.Event()
     with _signals(stop):
-        pki = ClusterPki.ensure(folder.pki, [*SERVER_HOSTS, config.host], Clock().now().astimezone(UTC))
+        pki = ClusterPki.prepare(folder.pki, [*SERVER_HOSTS, config.host], Clock().now().astimezone(UTC))
         ca = pki.authority.pair
         update = {"root_ca": ca.certificate.decode(), "signing_key": SecretStr(ca.key.decode())}
         config = config.model_copy(update=update)
@@ -117,7 +117,13 @@ async def _serve_held(
         cluster = Cluster(config, clock=clock, service_account_key=pki.service_account_key)
         tasks = Supervisor("time")
         try:
+            if is_new := not (folder.pki.exists() or folder.has_store()):
+                pki.write(folder.pki)  # which tells best that there is no room
             await cluster.start_api_server()
+            if not is_new:  # only now: a folder whose store is damaged stays as it was
+                for note in pki.notes:
+                    say(f"warning: {note}")
+                pki.write(folder.pki)
             tasks.spawn(kept_time.keep(clock), "keeper")
             await _listen(cluster, pki, folder, port=port, say=say)
             _write_kubeconfig(folder, cluster, pki)

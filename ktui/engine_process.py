@@ -98,9 +98,18 @@ def spawn(arguments: Sequence[str]) -> Running:
         running = Running.model_validate_json(announced)
     except ValidationError:
         child.wait()
-        why = said.strip().removeprefix("error: ")
+        notes, why = _parted(said)
+        sys.stderr.write(notes)
         raise StartError(why or f"the engine ended with exit code {child.returncode}") from None
     child.returncode = 0  # it is on its own now: no warning that it is still running
     if said:
         sys.stderr.write(said)
     return running
+
+
+def _parted(said: str) -> tuple[str, str]:
+    """What the engine told on its way, in whole lines, and the error that it ended with; all of it where none is
+    named as one."""
+    lines = said.splitlines(keepends=True)
+    at = next((number for number, line in enumerate(lines) if line.startswith("error: ")), 0)
+    return "".join(lines[:at]), "".join(lines[at:]).strip().removeprefix("error: ")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -200,3 +201,39 @@ def test_what_stands_where_a_file_belongs_is_named(tmp_path: Path, name: str) ->
     config = ClusterConfig(data_folder=folder.path, components=frozenset())
     with pytest.raises((ServeError, StoreError), match=rf"^cannot (use|open) .*/demo/{name}: .*et it aside, or "):
         asyncio.run(serve(config, folder, port=0, ready=lambda _: None, say=lambda _: None))
+
+
+def test_a_start_on_a_damaged_store_replaces_nothing(tmp_path: Path) -> None:
+    """Not even what is damaged itself: the error says that nothing was changed."""
+    folder = ClusterFolder(tmp_path / "demo")
+    folder.pki.mkdir(parents=True)
+    folder.store.write_bytes(b"not a database " * 100)
+    for name in ("ca.crt", "ca.key", "sa.key"):
+        (folder.pki / name).write_text("junk")
+    before = {file: file.read_bytes() for file in (folder.store, *folder.pki.iterdir())}
+    said: list[str] = []
+    config = ClusterConfig(data_folder=folder.path, components=frozenset())
+    with pytest.raises(StoreError, match="Nothing was changed"):
+        asyncio.run(serve(config, folder, port=0, ready=lambda _: None, say=said.append))
+    assert {file: file.read_bytes() for file in (folder.store, *folder.pki.iterdir())} == before
+    assert said == []
+
+
+def test_what_is_replaced_is_said_in_a_line_of_its_own(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    folder = ClusterFolder(tmp_path / "demo")
+    folder.pki.mkdir(parents=True)
+    for name in ("ca.crt", "ca.key", "sa.key"):
+        (folder.pki / name).write_text("junk")
+    said: list[str] = []
+    config = ClusterConfig(data_folder=folder.path, components=frozenset())
+
+    def ready(_: Running) -> None:
+        signal.raise_signal(signal.SIGTERM)
+
+    asyncio.run(serve(config, folder, port=0, ready=ready, say=said.append))
+    assert said == [
+        f"warning: {folder.pki}/ca.crt and ca.key are no certificate and its key: making new ones",
+        f"warning: {folder.pki}/sa.key is no private key: making a new one",
+        "stopping",
+    ]
+    assert not caplog.records

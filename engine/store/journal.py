@@ -69,6 +69,16 @@ class ThreadDatabase(aiosqlite.Connection):
         thread = getattr(self, "_thread", self)
         if isinstance(thread, Thread):
             thread.daemon = True
+        self._stopped: asyncio.Future[object] | None = None
+
+    def stop(self) -> asyncio.Future[object] | None:
+        self._stopped = super().stop()
+        return self._stopped
+
+    async def ended(self) -> None:
+        """Where it could not connect, aiosqlite stops its thread without waiting: it would tell a loop that is gone."""
+        if self._stopped is not None:
+            await self._stopped
 
     if TYPE_CHECKING:  # aiosqlite has no types for it
 
@@ -182,7 +192,11 @@ class Journal:
         if self.inline:
             return InlineDatabase(self.path, read_only=read_only)
         database = ThreadDatabase(self.path, read_only=read_only)
-        await database
+        try:
+            await database
+        except sqlite3.Error:
+            await database.ended()
+            raise
         return database
 
     # -- writing

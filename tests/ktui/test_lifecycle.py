@@ -112,6 +112,19 @@ def test_a_detached_start_that_fails_says_so_as_any_other_does(home: Home) -> No
     assert failed.err == "error: cannot read the latency profile nope: No such file or directory\n"
 
 
+def test_what_a_detached_start_tells_before_it_fails_has_lines_of_its_own(home: Home) -> None:
+    key = home.folder().pki / "sa.key"
+    key.parent.mkdir(parents=True)
+    key.write_text("junk")
+    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        port = taken.getsockname()[1]
+        failed = home.ktui("up", "--detach", f"--port={port}")
+    assert failed.err == (
+        f"warning: {key} is no private key: making a new one\n"
+        f"error: port {port} on 127.0.0.1 is in use: choose another with --port, or leave it out\n"
+    )
+
+
 def test_a_detached_start_does_not_wait_for_ever(home: Home) -> None:
     started = home.ktui("up", "--detach", "--port=0", "--nodes=5", "--wait=0.000001", check=True)
     assert started.err == "0 of 5 nodes are Ready after 1e-06 s: go on with 'kubectl get nodes --watch'\n"
