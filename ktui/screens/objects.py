@@ -31,7 +31,7 @@ SORT_KEYS = {"N": "NAME", "P": "NAMESPACE", "A": "AGE", "R": "READY", "S": "STAT
 
 class ObjectsScreen(ObjectActions):
     mode = "objects"
-    purpose = "Objects: any resource as kubectl lists it, live. Type :deploy, :svc, :nodes or a CRD's name for another."
+    purpose = "Objects: any resource as kubectl lists it, live. Type :deploy, :svc, :no or a CRD's name for another."
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "yaml", "YAML", id="objects.yaml"),
         Binding("e", "edit", "Edit", id="objects.edit"),
