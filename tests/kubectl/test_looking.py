@@ -50,6 +50,19 @@ REFUSED = {
         "error: exec [POD] [COMMAND] is not supported anymore. Use exec [POD] -- [COMMAND] instead\n"
         "See 'kubectl exec -h' for help and examples",
     ),
+    "debug with a part of a container that is not there": (
+        "debug lone --image=x --custom=/nope",
+        "error: must pass a container spec json file for custom profile: open /nope: no such file or directory",
+    ),
+    "debug that sets images of no copy": (
+        "debug lone --set-image=a=b",
+        "error: --set-image may only be used with --copy-to.",
+    ),
+    "debug that sets no image": (
+        "debug lone --copy-to=d --set-image=a",
+        'error: invalid argument "a" for "--set-image" flag: a must be formatted as key=value\n'
+        "See 'kubectl debug --help' for usage.",
+    ),
     "top in no order": ("top pods --sort-by=age", "error: --sort-by accepts only cpu or memory"),
     "top by name and label": ("top node a -l b=c", "error: only one of NAME or --selector can be provided"),
     "top of two": (
@@ -179,3 +192,22 @@ async def test_columns_from_a_file_have_headers_in_any_case(server: Served, tmp_
             f"error: invalid template, missing {missing} line. Expected format is one line of space separated headers, "
             "one line of space separated column specs.\n"
         )
+
+
+async def test_debug_tells_that_a_profile_is_old_and_takes_a_part_of_a_container_that_says_nothing(
+    server: Served, tmp_path: Path
+) -> None:
+    assert (await _say(server, "create -f -", stdin=POD))[0] == 0
+    nothing = tmp_path / "nothing.yaml"
+    nothing.touch()
+    code, out, err = await _say(server, f"debug lone --image=x -c d1 --profile=legacy --keep-labels --custom={nothing}")
+    assert (code, out) == (0, "")
+    assert err == (
+        "--profile=legacy is deprecated and planned to be removed in v1.39. It is recommended to specify other "
+        'profile, for example "--profile=general".\n'
+    )
+
+
+async def test_where_nothing_is_found_no_namespace_is_named_that_not_all_of_it_is_in(server: Served) -> None:
+    assert await _say(server, "get pvc,sc") == (0, "", "No resources found\n")
+    assert await _say(server, "get pvc,secrets") == (0, "", "No resources found in default namespace.\n")

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from pathlib import Path
 
 from engine.api.patch import two_way_strategic_patch
 from engine.api.types import Object, copy_object
 from engine.api.wire import STRATEGIC_PATCH
-from engine.kubectl import manifests
+from engine.kubectl import yaml
 from engine.kubectl.attaching import attach_when_running
 from engine.kubectl.command import Command
 from engine.kubectl.debugging import PROFILES, Style, apply_profile
 from engine.kubectl.deletion import delete
-from engine.kubectl.errors import CommandError
+from engine.kubectl.errors import CommandError, FlagError
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.schemas import schema_of
 from engine.kubectl.selection import Info, Selection, collect
@@ -28,6 +29,11 @@ _TOLD = ("labels", "annotations")
 TARGETING = (
     'Targeting container "{}". If you don\'t see processes from this container it may be because the container '
     "runtime doesn't support this feature."
+)
+
+_LEGACY = (
+    "--profile=legacy is deprecated and planned to be removed in v1.39. It is recommended to specify other profile, "
+    'for example "--profile=general".'
 )
 
 
@@ -56,22 +62,30 @@ def _check(session: Session) -> None:
     """Flags that do not go together. Raises CommandError."""
     flags = session.flags
     copy, image = flags.text("copy-to"), flags.text("image")
+    for change in flags.many("set-image"):
+        if "=" not in change:
+            raise FlagError(
+                f'invalid argument "{change}" for "--set-image" flag: {change} must be formatted as key=value'
+            )
+    if flags.text("profile") not in PROFILES:
+        raise CommandError(f"unknown profile: {flags.text('profile')}")
+    _custom(session)
     if not session.arguments and not session.from_files and (image or copy):
         raise CommandError("NAME or filename is required for debug")
-    if not copy and not image:
+    if not copy and not image and not flags.many("set-image"):
         raise CommandError("you must specify --image when not using --copy-to.")
     if copy and not (image or flags.many("set-image") or flags.text("container")):
         raise CommandError("you must specify --image, --set-image or command arguments.")
     if not copy:
-        for name in ("set-image", "replace", "same-node", "keep-labels", "keep-annotations"):
+        for name in ("set-image", "replace", "same-node"):
             if flags.given(name):
                 raise CommandError(f"--{name} may only be used with --copy-to.")
     if flags.text("target") and copy:
         raise CommandError("--target is incompatible with --copy-to. Use --share-processes instead.")
     if flags.on("tty") and not flags.on("stdin"):
         raise CommandError("-i/--stdin is required for containers with -t/--tty=true")
-    if flags.text("profile") not in PROFILES:
-        raise CommandError(f"unknown profile: {flags.text('profile')}")
+    if flags.text("profile") == "legacy":
+        session.err(_LEGACY)
 
 
 def _attaches(session: Session) -> bool:
@@ -123,11 +137,23 @@ def _name(session: Session, pod: Object) -> str:
 
 def _customized(session: Session, container: Object) -> Object:
     """With what `--custom` sets."""
+    return {**container, **_custom(session)}
+
+
+def _custom(session: Session) -> Object:
+    """The part of a container that `--custom` names. Raises CommandError."""
     if not (path := session.flags.text("custom")):
-        return container
-    (source,) = manifests.sources([path], recursive=False, stdin=session.stdin.read)
-    document = next(iter(manifests.documents(source)))
-    return {**container, **document.value}
+        return {}
+    try:
+        value = yaml.load(Path(path).read_text(errors="replace"))
+    except OSError as error:
+        what = "read" if isinstance(error, IsADirectoryError) else "open"
+        why = f"{what} {path}: {(error.strerror or str(error)).lower()}"
+        raise CommandError(f"must pass a container spec json file for custom profile: {why}") from error
+    except yaml.YamlError as error:
+        why = f"error converting YAML to JSON: {error}"
+        raise CommandError(f"{path} does not contain a valid container spec: {why}") from error
+    return value if isinstance(value, dict) else {}
 
 
 # -- beside the containers of a Pod
@@ -206,9 +232,7 @@ def _strip(session: Session, pod: Object) -> None:
 def _set_images(containers: list[Object], pairs: list[str]) -> None:
     images: dict[str, str] = {}
     for pair in pairs:
-        name, equals, image = pair.partition("=")
-        if not equals:
-            raise CommandError(f"invalid --set-image format: {pair}")
+        name, _, image = pair.partition("=")
         images[name] = image
     for container in containers:
         if image := images.get(container["name"], images.get("*", "")):

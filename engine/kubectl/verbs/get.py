@@ -144,7 +144,7 @@ def _flush(session: Session, lines: list[str]) -> None:
 
 
 def _nothing_found(session: Session, resources: list[Resource]) -> None:
-    if session.all_namespaces or (resources and not any(r.namespaced for r in resources)):
+    if session.all_namespaces or not all(resource.namespaced for resource in resources):
         session.err("No resources found")
     else:
         session.err(f"No resources found in {session.namespace} namespace.")
