@@ -48,11 +48,11 @@ class Volume(dict[str, str]):
 
     def become(self, other: Volume) -> None:
         """Hold what the other holds: containers keep the volume that they have mounted."""
-        if self == other and self.modes == other.modes:
+        if self == other and self.modes == other.modes and self.owners == other.owners:
             return
         self.clear()
         self.update(other)
-        self.modes = other.modes
+        self.modes, self.owners, self.group = other.modes, other.owners, other.group
 
     def mode_of(self, path: str, *, directory: bool = False) -> int:
         if not directory:

@@ -63,8 +63,9 @@ class Kubelet:
     ) -> None:
         self.name = node.name
         self._owns_runtime = runtime is None
+        memory = Quantity.parse(node.memory)
         self.simulated = runtime or SimulatedRuntime(
-            world, node_name=node.name, node_ip=node_ip, network=network, wire=wire
+            world, node_name=node.name, node_ip=node_ip, network=network, wire=wire, memory=memory.value
         )
         self.runtime = InstrumentedRuntime(self.simulated, world, node_name=node.name)
         self.pods = PodManager()
@@ -82,7 +83,9 @@ class Kubelet:
         self.probes = ProbeManager(self.runtime, world, self._recorder, self.loop.probes, node_name=node.name)
         self.statuses = StatusManager(client, world, self.pods.get, node_name=node.name)
         self._service_informer = SharedInformer(client, world, SERVICES, detect_mutations=detect_mutations)
-        references = ObjectReferences(client, world.clock, world.disks, self._service_informer, self._node)
+        references = ObjectReferences(
+            client, world.clock, world.disks, self._service_informer, self._node, node_name=node.name
+        )
         self._references = references
         reasons = ReasonCache()
         self.manager = RuntimeManager(
@@ -127,7 +130,7 @@ class Kubelet:
             self._recorder,
             world.clock,
             node_name=node.name,
-            capacity=Quantity.parse(node.memory),
+            capacity=memory,
             active=self._active_pods,
             kill=self._evict,
             out_of_memory=self._out_of_memory,

@@ -3,6 +3,7 @@ secret, token and volumemanager; the service lister of kubelet.go)."""
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
@@ -12,7 +13,7 @@ from engine.api.quantity import Quantity
 from engine.api.types import CONFIGMAPS, GVR, SECRETS, SERVICE_ACCOUNTS, Object
 from engine.client import Client, SharedInformer
 from engine.clock import Clock
-from engine.disks import Disks, Volume
+from engine.disks import DIRECTORY_MODE, Disks, Volume
 from engine.kubelet import pods
 from engine.kubelet.kuberuntime.env import decoded
 
@@ -34,12 +35,15 @@ class ObjectReferences:
         disks: Disks,
         services: SharedInformer,
         node: Callable[[], Object | None],
+        *,
+        node_name: str,
     ) -> None:
         self._client = client
         self._clock = clock
         self._disks = disks
         self._services = services
         self._node = node
+        self._node_name = node_name
         self._tokens: dict[tuple[str, str, int], tuple[str, datetime, datetime]] = {}  # token, asked for, ends
 
     def forget(self, uid: str) -> None:
@@ -52,6 +56,12 @@ class ObjectReferences:
         found = await self._find(CLAIMS, namespace, claim)
         volume = found["spec"].get("volumeName") if found is not None else None
         return self._disks.open(volume) if volume else None
+
+    def host_path(self, path: str) -> Volume:
+        """What is at a path of the node's own file system; it is made where it is not there."""
+        made = self._disks.open(f"{self._node_name}:{posixpath.normpath(path)}")
+        made.modes[""] = DIRECTORY_MODE
+        return made
 
     async def is_attached(self, namespace: str, claim: str) -> bool:
         """As the Node's status says; a volume of no CSI driver, or of one that does without, need not be attached."""

@@ -1,9 +1,10 @@
 """A Pod's volumes as files that its simulated containers see (pkg/volume configmap, secret, projected, downwardapi).
 
-A PersistentVolume is a simulated disk that its Pods share, whatever its source says; what the kubelet would mount from
-elsewhere without one (CSI, NFS) is an empty directory here. What is made of other objects is made anew from time to
-time, as those change. A volume with a token is filled when something in the Pod may read it first: most Pods of a
-simulated node run nothing that could, and a token each would cost more than they do.
+A PersistentVolume is a simulated disk that its Pods share, whatever its source says, and a hostPath a directory that
+those of a node share, empty at first; what the kubelet would mount from elsewhere without one (CSI, NFS) is an empty
+directory here. What is made of other objects is made anew from time to time, as those change. A volume with a token is
+filled when something in the Pod may read it first: most Pods of a simulated node run nothing that could, and a token
+each would cost more than they do.
 """
 
 from __future__ import annotations
@@ -66,8 +67,7 @@ class Volumes:
                 part = await _source(pod, source, volume["projected"], self._references)
             except (ConfigError, ApiError):
                 continue
-            made.update(part)
-            made.modes.update(part.modes)
+            _add(made, part)
         known = self._volumes.setdefault(volume["name"], made)
         made.update({path: text for path, text in known.items() if path not in made})
         self._put(pod, volume["name"], made)
@@ -79,7 +79,11 @@ class Volumes:
                 self._volumes.setdefault(volume["name"], Volume(read_only=True, medium=MEMORY))
                 continue
             try:
-                self._put(pod, volume["name"], await _volume(pod, volume, self._references))
+                made = await _volume(pod, volume, self._references)
+                if volume.get("hostPath"):
+                    self._volumes[volume["name"]] = made  # the node's: no Pod's fsGroup gets it
+                else:
+                    self._put(pod, volume["name"], made)
             except ConfigError as error:
                 errors.append(f'MountVolume.SetUp failed for volume "{volume["name"]}" : {error}')
         if errors:
@@ -151,6 +155,8 @@ async def _volume(pod: Object, volume: Object, references: References) -> Volume
         return await _disk(pod, source["claimName"], references)
     if volume.get("ephemeral") is not None:
         return await _disk(pod, f"{pods.name_of(pod)}-{volume['name']}", references)
+    if source := volume.get("hostPath"):
+        return references.host_path(source["path"])
     return Volume(medium=(volume.get("emptyDir") or {}).get("medium", ""))
 
 
@@ -168,21 +174,23 @@ async def _projected(pod: Object, projected: Object, references: References) -> 
         except ConfigError as error:
             errors.append(str(error))
         else:
-            made.update(part)
-            made.modes.update(part.modes)
+            _add(made, part)
     if errors:
         raise ConfigError(errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]")
     return made
+
+
+def _add(volume: Volume, part: Volume) -> None:
+    volume.update(part)
+    volume.modes.update(part.modes)
+    volume.owners.update(part.owners)
 
 
 async def _source(pod: Object, source: Object, projected: Object, references: References) -> Volume:
     """One source of a projected volume, whose defaultMode is that of all of them."""
     default = {"defaultMode": projected.get("defaultMode", FILE_MODE)}
     if inner := source.get("serviceAccountToken"):
-        # Whoever runs as somebody else, or for a group, has the token for itself alone (projected.go).
-        security = pod["spec"].get("securityContext") or {}
-        mode = 0o600 if security.get("fsGroup") is not None else default["defaultMode"]
-        return Volume({inner["path"]: await references.token(pod, inner)}, {inner["path"]: mode}, read_only=True)
+        return await _token(pod, inner, default["defaultMode"], references)
     if inner := source.get("configMap"):
         return await _keys(pod, "configmap", {**default, **inner}, inner.get("name", ""), references)
     if inner := source.get("secret"):
@@ -190,6 +198,31 @@ async def _source(pod: Object, source: Object, projected: Object, references: Re
     if inner := source.get("downwardAPI"):
         return _downward(pod, {**default, **inner}, references)
     return Volume(read_only=True)
+
+
+async def _token(pod: Object, projection: Object, mode: int, references: References) -> Volume:
+    """Whoever runs as somebody else, or for a group, has the token for itself alone (projected.go collectData)."""
+    path, user, group = projection["path"], _user(pod), (pod["spec"].get("securityContext") or {}).get("fsGroup")
+    made = Volume(
+        {path: await references.token(pod, projection)},
+        {path: mode if user is None and group is None else 0o600},
+        read_only=True,
+    )
+    if user is not None:
+        made.owners[path] = (user, group or 0)
+    return made
+
+
+def _user(pod: Object) -> int | None:
+    """The one user that all containers of the Pod run as; None where not all say it (util.FsUserFrom)."""
+    spec = pod["spec"]
+    of_pod = (spec.get("securityContext") or {}).get("runAsUser")
+    users = {
+        (container.get("securityContext") or {}).get("runAsUser", of_pod)
+        for container in (*(spec.get("initContainers") or ()), *spec["containers"])
+    }
+    user: int | None = users.pop()
+    return None if users else user
 
 
 async def _keys(pod: Object, kind: str, source: Object, name: str, references: References) -> Volume:

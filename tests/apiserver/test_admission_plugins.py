@@ -158,6 +158,20 @@ async def test_only_who_may_approves_a_signers_requests(client: Client, client_f
     assert approved["status"]["conditions"][0]["type"] == "Approved"
 
 
+async def test_an_approval_takes_labels_and_annotations(client: Client) -> None:
+    await client.create(REQUESTS, signing_request("example.com/one"))
+    approval = {
+        "metadata": {"annotations": {"by": "hand"}, "labels": {"seen": "yes"}},
+        "spec": {"signerName": "example.com/other"},
+        "status": {"conditions": [{"type": "Seen", "status": "True", "reason": "Read"}], "certificate": "AAAA"},
+    }
+    approved = await client.patch(REQUESTS, "jane", approval, subresource="approval")
+    kept = approved["metadata"]
+    assert (kept["annotations"], kept["labels"]) == ({"by": "hand"}, {"seen": "yes"})
+    assert approved["spec"]["signerName"] == "example.com/one"
+    assert "certificate" not in approved["status"]
+
+
 async def test_only_who_may_signs(client: Client, client_for: ClientFor) -> None:
     await client.create(REQUESTS, signing_request("example.com/one"))
     await let(client, "status", rule(["certificatesigningrequests/status"], ["patch", "update"]))

@@ -136,6 +136,39 @@ async def test_a_pods_group_gets_its_volumes(world: World) -> None:
         assert linux == {"uid": 1001, "gid": 2002, "supplementalGroups": [2002, 3003, 4004]}
 
 
+@pytest.mark.parametrize(
+    ("security", "shown"),
+    [
+        pytest.param({}, "-rw-r--r-- 0:0", id="nobody in particular"),
+        pytest.param({"runAsUser": 1000}, "-rw------- 1000:0", id="a user"),
+        pytest.param({"fsGroup": 10000}, "-rw-r----- 0:10000", id="a group"),
+        pytest.param({"runAsUser": 1000, "fsGroup": 10000}, "-rw-r----- 1000:10000", id="both"),
+    ],
+)
+async def test_a_token_is_for_whom_the_pod_runs_as(security: Object, shown: str, world: World) -> None:
+    async with running(world) as node:
+        source = {"serviceAccountToken": {"path": "token", "expirationSeconds": 3600}}
+        command = "stat -Lc '%A %u:%g' /v/token; test -n \"$(cat /v/token)\" && echo read"
+        said = await printed(
+            node, command, container={"volumeMounts": [{"name": "v", "mountPath": "/v"}]},
+            volumes=[volume("v", projected={"sources": [source]})], securityContext=security,
+        )  # fmt: skip
+        assert said == [shown, "read"]
+
+
+async def test_pods_of_a_node_share_what_is_at_a_path_of_it(world: World) -> None:
+    async with running(world) as node:
+        for name, path, said in (("web", "/srv/shared/", "first"), ("again", "/srv/shared", "mine")):
+            command = "stat -c '%u:%g %a' /v; cat /v/f 2>/dev/null || { echo mine > /v/f; echo first; }"
+            await node.run(
+                name, containers=script(command, volumeMounts=[{"name": "v", "mountPath": "/v"}]),
+                volumes=[volume("v", hostPath={"path": path})],
+                securityContext={"fsGroup": 3003}, restartPolicy="Never",
+            )  # fmt: skip
+            await node.in_phase("Succeeded", name)
+            assert node.logs(name) == ["0:0 755", said]
+
+
 async def test_who_may_not_read_a_secret_is_told(world: World) -> None:
     async with running(world) as node:
         await keys(node)

@@ -93,14 +93,23 @@ def _scale(info: ResourceInfo) -> Facet:
 # -- parts of a Pod, a Namespace, a CertificateSigningRequest
 
 
-def _part(info: ResourceInfo, take: Callable[[Object, Object], None], check: Check = _no_causes) -> Facet:
-    """A facet that shows the whole object and takes one part of it back."""
+# What clients write into metadata; a finalize and an approval take it, the parts of a Pod do not.
+_METADATA = ("managedFields", "labels", "annotations", "ownerReferences", "finalizers")
+
+
+def _part(
+    info: ResourceInfo,
+    take: Callable[[Object, Object], None],
+    check: Check = _no_causes,
+    metadata: tuple[str, ...] = ("managedFields",),
+) -> Facet:
+    """A facet that shows the whole object and takes one part of it back, and of its metadata what is named."""
 
     def take_part(old: Object, view: Object) -> Object:
         new = copy_object(old)
         new["metadata"]["resourceVersion"] = view["metadata"].get("resourceVersion", "")
-        if "managedFields" in view["metadata"]:
-            new["metadata"]["managedFields"] = view["metadata"]["managedFields"]
+        for field in metadata:
+            _take(new["metadata"], view["metadata"], field)
         take(new, view)
         return new
 
@@ -155,7 +164,7 @@ def _finalize(info: ResourceInfo) -> Facet:
         else:
             spec.pop("finalizers", None)
 
-    return _part(info, take)
+    return _part(info, take, metadata=_METADATA)
 
 
 def _approval(info: ResourceInfo) -> Facet:
@@ -166,7 +175,7 @@ def _approval(info: ResourceInfo) -> Facet:
     def check(new: Object, old: Object) -> list[Cause]:
         return declaratively(info, new, old, validate_approval(new, old))
 
-    return _part(info, take, check)
+    return _part(info, take, check, _METADATA)
 
 
 _FACETS: dict[tuple[str, str], Callable[[ResourceInfo], Facet]] = {

@@ -29,6 +29,10 @@ class References(Protocol):
         """What is on the volume that a claim is bound to; None if it is bound to none."""
         ...
 
+    def host_path(self, path: str) -> Volume:
+        """What is at a path of the node's own file system."""
+        ...
+
     async def is_attached(self, namespace: str, claim: str) -> bool:
         """Whether the volume of a claim can be mounted here: it is attached to the node, or need not be."""
         ...
