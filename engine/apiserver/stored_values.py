@@ -25,7 +25,7 @@ from engine.clock import Clock
 from engine.metrics import Counter
 from engine.store.types import KeyValue
 
-_SLICE = 50  # values that are read in a row before the loop may run others
+_SLICE = 25  # values that are read in a row before the loop may run others
 
 
 class Found(NamedTuple):
