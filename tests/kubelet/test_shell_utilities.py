@@ -90,6 +90,37 @@ def test_gnu_lists_in_columns_as_wide_as_they_need() -> None:
 
 
 @pytest.mark.parametrize(
+    ("script", "out"),
+    [
+        pytest.param("df -h", "Filesystem      Size  Used Avail Use% Mounted on\n"
+                     "overlay         100G     0  100G   0% /\n"
+                     "tmpfs            64M     0   64M   0% /dev\nshm              64M     0   64M   0% /dev/shm\n",
+                     id="df -h"),
+        pytest.param("for n in 1 2 3; do echo $n > /tmp/$n; done; df -h /tmp",
+                     "Filesystem      Size  Used Avail Use% Mounted on\noverlay         100G   12K  100G   1% /\n",
+                     id="df -h, a path"),
+        pytest.param("df /", "Filesystem     1K-blocks  Used Available Use% Mounted on\n"
+                     "overlay        104857600     0 104857600   0% /\n", id="df"),
+        pytest.param("cd /tmp; for n in 1000 1025 10239 10241; do printf %${n}s '' > f; ls -lh f; done | "
+                     "awk '{print $5}'", "1000\n1.1K\n10K\n11K\n", id="ls -h"),
+        pytest.param("top -bn1 | grep MiB",
+                     "MiB Mem :   8192.0 total,   7168.0 free,    512.0 used,    512.0 buff/cache\n"
+                     "MiB Swap:      0.0 total,      0.0 free,      0.0 used.   7680.0 avail Mem\n", id="top"),
+    ],
+)  # fmt: skip
+def test_how_gnu_tells_amounts(script: str, out: str) -> None:
+    ran = sh(script, busybox=False, programs=frozenset({"top"}))
+
+    assert (ran.out, ran.err) == (out, "")
+
+
+def test_top_tells_the_memory_of_the_node() -> None:
+    ran = sh("top -b -n1 | head -n 1", memory=4 << 30)
+
+    assert ran.out == "Mem: 524288K used, 3670016K free, 1032K shrd, 32768K buff, 262144K cached\n"
+
+
+@pytest.mark.parametrize(
     ("script", "busybox", "code", "message"),
     [
         pytest.param("ls /nope", True, 1, "ls: /nope: No such file or directory\n", id="ls"),

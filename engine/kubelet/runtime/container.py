@@ -314,6 +314,7 @@ def new_machine(
     clock: Clock,
     network: Network,
     processes: Processes,
+    memory: int,
 ) -> Machine:
     """The machine that a container's processes see."""
     config, hostname = status.config, sandbox.config.hostname
@@ -347,6 +348,7 @@ def new_machine(
         programs=profile.programs,
         busybox=profile.busybox,
         stdin_open=config.stdin or config.tty,
+        memory=memory,
     )
 
 

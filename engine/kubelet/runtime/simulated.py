@@ -46,7 +46,7 @@ VERSION = VersionResponse("containerd", "2.1.4")
 
 class SimulatedRuntime:
     """`network` gives the view of the network that a Pod's processes have, by namespace and address; the `wire` carries
-    what others ask of its Pods."""
+    what others ask of its Pods. `memory` is the machine's, in bytes."""
 
     def __init__(
         self,
@@ -56,12 +56,14 @@ class SimulatedRuntime:
         node_ip: str,
         network: Callable[[str, str], Network] | None = None,
         wire: Wire | None = None,
+        memory: int = 8 << 30,
     ) -> None:
         self.cni = cni.Cni()
         self.images = ImageStore(world.clock, world.latency)
         self._world = world
         self._node_name = node_name
         self._node_ip = node_ip
+        self._memory = memory
         self._network = network or (lambda namespace, address: NoNetwork())
         self._wire = wire or Wire()
         # The same seed must not give a node that comes back the ids that it has given before.
@@ -220,6 +222,7 @@ class SimulatedRuntime:
             clock=self._world.clock,
             network=self._network_of(sandbox),
             processes=self._processes_of(sandbox, config),
+            memory=self._memory,
         )
         self._containers[status.id] = SimulatedContainer(status, profile, machine, self._world.clock, self._exited)
         self._by_pod.setdefault(sandbox.pod_uid, {})[status.id] = None

@@ -168,6 +168,7 @@ class Machine:
     address: str = "127.0.0.1"  # of the Pod
     image: str = ""  # its full reference
     memory_limit: Callable[[], int | None] = _unlimited
+    memory: int = 8 << 30  # bytes, of the node
     processes: Processes = field(default_factory=Processes)
 
     @property

@@ -9,6 +9,7 @@ from engine.kubelet.runtime.shell.commands.fields import options_of
 from engine.kubelet.runtime.shell.commands.tree import Entry, join, look_at, names_in
 
 Named = tuple[str, Entry]
+_UNITS = ("", "K", "M", "G", "T")
 _HALF_A_YEAR = timedelta(days=183)
 
 
@@ -39,7 +40,8 @@ def _directory(call: Call, folder: Named, letters: set[str], *, titled: bool) ->
         call.io.stdout(f"{name}:\n")
     inside = _inside(call, entry, letters)
     if "l" in letters or "s" in letters:
-        call.io.stdout(f"total {_size(sum(each.kilobytes for _, each in inside) * 1024, letters, 1024)}\n")
+        taken = sum(each.kilobytes for _, each in inside) * 1024
+        call.io.stdout(f"total {_size(taken, letters, 1024, busybox=call.machine.busybox)}\n")
     _print(call, inside, letters)
     for below, each in inside if "R" in letters else ():
         if each.directory and below not in (".", ".."):
@@ -80,7 +82,7 @@ def _marked(name: str, entry: Entry, letters: set[str]) -> str:
 
 
 def _long(call: Call, entries: list[Named], letters: set[str]) -> str:
-    sizes = [_size(entry.size, letters) for _, entry in entries]
+    sizes = [_size(entry.size, letters, busybox=call.machine.busybox) for _, entry in entries]
     owners = [str(entry.uid) if "n" in letters else entry.owner for _, entry in entries]
     groups = [str(entry.gid) if "n" in letters else entry.group for _, entry in entries]
     if call.machine.busybox:
@@ -106,19 +108,25 @@ def _date(moment: datetime, now: datetime) -> str:
     return f"{moment:%b %e %H:%M}" if recent else f"{moment:%b %e  %Y}"
 
 
-def _size(size: int, letters: set[str], unit: int = 1) -> str:
+def _size(size: int, letters: set[str], unit: int = 1, *, busybox: bool) -> str:
     if "h" not in letters:
         return str(size // unit)
-    return human(size)
+    return human(size, busybox=busybox)
 
 
-def human(size: float) -> str:
-    """Bytes as `ls -h` shows them: one decimal below ten."""
-    for suffix in ("", "K", "M", "G", "T"):
-        if size < 1024 or suffix == "T":
-            break
-        size /= 1024
-    return f"{size:.1f}{suffix}" if suffix else f"{size:.0f}"
+def human(size: int, *, busybox: bool) -> str:
+    """Bytes as `-h` shows them: busybox with one decimal, to the nearest (human_readable.c); GNU with none from ten on,
+    rounded up (gnulib human.c)."""
+    if size < 1024:
+        return str(size)
+    power = min((size.bit_length() - 1) // 10, 4)
+    if busybox:
+        return f"{size / 1024**power:.1f}{_UNITS[power]}"
+    tenths = -(-size * 10 // 1024**power)
+    if tenths < 100:
+        return f"{tenths // 10}.{tenths % 10}{_UNITS[power]}"
+    whole = -(-size // 1024**power)
+    return f"{whole}{_UNITS[power]}" if whole < 1024 or power == 4 else f"1.0{_UNITS[power + 1]}"
 
 
 COMMANDS: dict[str, Command] = {"ls": _ls}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from engine.disks import MEMORY
 from engine.kubelet.runtime.shell.commands.call import Call, Command
 from engine.kubelet.runtime.shell.commands.fields import options_of
@@ -11,7 +13,6 @@ from engine.kubelet.runtime.shell.commands.tree import Entry, look_at
 
 _DISK = 100 * 1024 * 1024  # in KiB, as the Node's ephemeral storage
 _SHM = 64 * 1024
-_MEMORY = 8 * 1024 * 1024
 
 
 def _getent(call: Call) -> int:
@@ -105,30 +106,67 @@ def _described(entry: Entry, name: str) -> str:
     )
 
 
+class _Mounted(NamedTuple):
+    """A line of `df`, in KiB."""
+
+    name: str
+    total: int
+    used: int
+    path: str
+
+    @property
+    def share(self) -> str:
+        return f"{-(-self.used * 100 // self.total)}%"
+
+
 def _df(call: Call) -> int:
-    used = sum(-(-len(text) // 4096) * 4 for text in call.machine.files.values())
-    rows = [("overlay", _DISK, used, "/"), ("tmpfs", _SHM, 0, "/dev"), ("shm", _SHM, 0, "/dev/shm")]
-    for mounted in sorted(call.machine.files.mounts, key=lambda mounted: mounted.path):
-        tmpfs = mounted.volume.medium == MEMORY
-        rows.append(("tmpfs", _MEMORY, 0, mounted.path) if tmpfs else ("/dev/vda1", _DISK, used, mounted.path))
-    readable = call.flag("h")
-    size = "Size" if readable else "1K-blocks"
-    available = "Available" if call.machine.busybox or not readable else "Avail"
+    rows, readable, busybox = _mounted(call), call.flag("h"), call.machine.busybox
     if operands := call.operands:
         wanted = {_mount_of(call.path(name), rows) for name in operands}
-        rows = [row for row in rows if row[3] in wanted]
-    first = 20 if call.machine.busybox else max(len(row[0]) for row in rows)
-    lines = [f"{'Filesystem':<{first}} {size:>9} {'Used':>9} {available:>9} Use% Mounted on"]
-    for name, total, taken, path in rows:
-        numbers = [human(each * 1024) if readable else str(each) for each in (total, taken, total - taken)]
-        share = -(-taken * 100 // total)
-        lines.append(f"{name:<{first}} {numbers[0]:>9} {numbers[1]:>9} {numbers[2]:>9} {share:3}% {path}")
-    call.io.stdout("".join(f"{line}\n" for line in lines))
+        rows = [row for row in rows if row.path in wanted]
+    elif not busybox:
+        rows = _once(rows)
+    table = [("Filesystem", "Size" if readable else "1K-blocks", "Used",
+              "Avail" if readable and not busybox else "Available", "Use%", "Mounted on")]  # fmt: skip
+    for row in rows:
+        sizes = (row.total, row.used, row.total - row.used)
+        total, used, left = (human(size * 1024, busybox=busybox) if readable else str(size) for size in sizes)
+        table.append((row.name, total, used, left, row.share, row.path))
+    first, *widths = (20, 9, 9, 9, 4) if busybox else _widths(table)
+    for name, *cells, path in table:
+        numbers = " ".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
+        call.io.stdout(f"{name:<{first}} {numbers} {path}\n")
     return 0
 
 
-def _mount_of(path: str, rows: list[tuple[str, int, int, str]]) -> str:
-    return max((row[3] for row in rows if path == row[3] or path.startswith(row[3].rstrip("/") + "/")), key=len)
+def _widths(table: list[tuple[str, str, str, str, str, str]]) -> list[int]:
+    """As wide as it must be, and no narrower than GNU's df makes it."""
+    columns = zip((14, 5, 5, 5, 4), zip(*table, strict=True), strict=False)
+    return [max(least, *map(len, column)) for least, column in columns]
+
+
+def _mounted(call: Call) -> list[_Mounted]:
+    used = sum(-(-len(text) // 4096) * 4 for text in call.machine.files.values())
+    rows = [_Mounted("overlay", _DISK, used, "/"), _Mounted("tmpfs", _SHM, 0, "/dev"),
+            _Mounted("shm", _SHM, 0, "/dev/shm")]  # fmt: skip
+    for mounted in sorted(call.machine.files.mounts, key=lambda mounted: mounted.path):
+        if mounted.volume.medium == MEMORY:
+            rows.append(_Mounted("tmpfs", call.machine.memory >> 10, 0, mounted.path))
+        else:
+            rows.append(_Mounted("/dev/vda1", _DISK, used, mounted.path))
+    return rows
+
+
+def _once(rows: list[_Mounted]) -> list[_Mounted]:
+    """GNU tells of a disk that is mounted more than once where its path is shortest."""
+    disks = [row for row in rows if row.name.startswith("/")]
+    shortest = min(disks, key=lambda row: len(row.path), default=None)
+    return [row for row in rows if row not in disks or row is shortest]
+
+
+def _mount_of(path: str, rows: list[_Mounted]) -> str:
+    paths = (row.path for row in rows)
+    return max((mount for mount in paths if path == mount or path.startswith(mount.rstrip("/") + "/")), key=len)
 
 
 COMMANDS: dict[str, Command] = {"getent": _getent, "stat": _stat, "df": _df}

@@ -10,8 +10,6 @@ from engine.kubelet.runtime.shell.commands.call import Call, Command
 from engine.kubelet.runtime.shell.process import Process
 from engine.kubelet.runtime.shell.processes import asked
 
-_MEMORY = "Mem: 1048576K used, 15728640K free, 1032K shrd, 65536K buff, 524288K cached\n"
-
 
 def _shown(call: Call) -> list[tuple[int, str]]:
     """Process ids and command lines; who asks is a process as well."""
@@ -52,7 +50,7 @@ def _top(call: Call) -> int | Process:
     now = f"{call.machine.now():%H:%M:%S}"
     if call.machine.busybox:
         head = (
-            f"{_MEMORY}CPU:   0% usr   0% sys   0% nic 100% idle   0% io   0% irq   0% sirq\n"
+            f"{_memory(call)}CPU:   0% usr   0% sys   0% nic 100% idle   0% io   0% irq   0% sirq\n"
             f"Load average: 0.00 0.00 0.00 1/{len(rows)} {call.machine.processes.last + 1}\n"
             "  PID  PPID USER     STAT   VSZ %VSZ CPU %CPU COMMAND\n"
         )
@@ -62,7 +60,7 @@ def _top(call: Call) -> int | Process:
             f"top - {now} up 0 min,  0 users,  load average: 0.00, 0.00, 0.00\n"
             f"Tasks: {len(rows):3} total,   1 running, {len(rows) - 1:3} sleeping,   0 stopped,   0 zombie\n"
             "%Cpu(s):  0.0 us,  0.0 sy,  0.0 ni,100.0 id,  0.0 wa,  0.0 hi,  0.0 si,  0.0 st\n"
-            "MiB Mem :  16384.0 total,  15360.0 free,   1024.0 used,    512.0 buff/cache\n\n"
+            f"{_memory(call)}\n"
             "    PID USER      PR  NI    VIRT    RES    SHR S  %CPU  %MEM     TIME+ COMMAND\n"
         )
         body = [
@@ -85,6 +83,20 @@ def _kill(call: Call) -> int:
             no = f"can't kill pid {pid}" if call.machine.busybox else f"({pid})"
             status = call.fail(f"{no}: No such process" if call.machine.busybox else f"{no} - No such process")
     return status
+
+
+def _memory(call: Call) -> str:
+    """Of the node, of which an eighth is in use, half of that for files."""
+    total, busybox = call.machine.memory >> 10, call.machine.busybox
+    taken, cached = total // 8, total // 16
+    if busybox:
+        return f"Mem: {taken}K used, {total - taken}K free, 1032K shrd, {cached // 8}K buff, {cached}K cached\n"
+    free, used, available = total - taken, taken - cached, total - taken + cached
+    return (
+        f"MiB Mem : {total / 1024:8.1f} total, {free / 1024:8.1f} free, {used / 1024:8.1f} used, "
+        f"{cached / 1024:8.1f} buff/cache\n"
+        f"MiB Swap: {0:8.1f} total, {0:8.1f} free, {0:8.1f} used. {available / 1024:8.1f} avail Mem\n"
+    )
 
 
 COMMANDS: dict[str, Command] = {"kill": _kill, "ps": _ps, "top": _top}
