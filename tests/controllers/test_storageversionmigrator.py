@@ -38,7 +38,7 @@ async def finished(cluster: TestCluster, name: str) -> list[tuple[str, ...]]:
 
     async def over() -> list[tuple[str, ...]] | None:
         status = (await cluster.admin.get(MIGRATIONS, name)).get("status") or {}
-        told = [
+        told: list[tuple[str, ...]] = [
             (each["type"], each["status"], each["reason"], each["message"]) for each in status.get("conditions", ())
         ]
         return told if len(told) == 2 and told[0][1] == "False" else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.kubelet.runtime.shell.process import DnsRecord, Network
+from engine.kubelet.runtime.shell.process import DnsAnswer, Network
 from engine.kubelet.runtime.wire import Server
 
 LOOPBACK = ("127.0.0.1", "::1")
@@ -18,9 +18,8 @@ class SandboxNetwork:
     def resolve(self, name: str) -> list[str]:
         return self._outer.resolve(name)
 
-    def query(self, name: str, type: str) -> tuple[str, list[DnsRecord]]:
-        code, records = self._outer.query(name, type)
-        return code, [DnsRecord(*record) for record in records]
+    def query(self, name: str, type: str) -> DnsAnswer:
+        return self._outer.query(name, type)
 
     def full_name(self, name: str) -> str:
         return self._outer.full_name(name)

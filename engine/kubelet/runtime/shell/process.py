@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple, Protocol
@@ -94,6 +94,10 @@ class DnsRecord(NamedTuple):
     ttl: int
 
 
+# NOERROR or another code, and the records: name, type, data and seconds to live of each.
+DnsAnswer = tuple[str, Sequence[tuple[str, str, str, int]]]
+
+
 class Network(Protocol):
     """What a process can ask of the pod's network."""
 
@@ -101,8 +105,8 @@ class Network(Protocol):
         """The addresses of a name; empty if it has none."""
         ...
 
-    def query(self, name: str, type: str) -> tuple[str, list[DnsRecord]]:
-        """What the cluster's DNS answers to one question: NOERROR or another code, and the records."""
+    def query(self, name: str, type: str) -> DnsAnswer:
+        """What the cluster's DNS answers to one question."""
         ...
 
     def full_name(self, name: str) -> str:
@@ -125,7 +129,7 @@ class NoNetwork:
     def resolve(self, name: str) -> list[str]:
         return []
 
-    def query(self, name: str, type: str) -> tuple[str, list[DnsRecord]]:
+    def query(self, name: str, type: str) -> DnsAnswer:
         return "NXDOMAIN", []
 
     def full_name(self, name: str) -> str:

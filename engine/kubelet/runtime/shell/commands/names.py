@@ -22,7 +22,7 @@ def _nslookup(call: Call) -> int:
     wanted = "PTR" if reverse and not types else types[-1] if types else "A"
     port = ":53" if call.machine.busybox else "#53"
     call.io.stdout(f"Server:\t\t{SERVER}\nAddress:\t{SERVER}{port}\n\n")
-    rcode, records = call.machine.network.query(reverse or name, wanted)
+    rcode, records = _asked(call, reverse or name, wanted)
     text = "".join(map(_told, records))
     unfinished = bool(records) and wanted == "A" and records[-1].type == "CNAME"  # it leads out of the cluster
     if records:
@@ -35,6 +35,11 @@ def _nslookup(call: Call) -> int:
     if not records:
         call.io.stdout(f"*** Can't find {name}: No answer\n\n")
     return int(not records)
+
+
+def _asked(call: Call, name: str, type: str) -> tuple[str, list[DnsRecord]]:
+    code, records = call.machine.network.query(name, type)
+    return code, [DnsRecord(*record) for record in records]
 
 
 def _told(record: DnsRecord) -> str:
@@ -66,7 +71,7 @@ def _dig(call: Call) -> int:
             wanted = word.upper()
         elif not word.startswith(("@", "-")):
             name = word
-    rcode, records = call.machine.network.query(name if "search" in flags else f"{name.rstrip('.')}.", wanted)
+    rcode, records = _asked(call, name if "search" in flags else f"{name.rstrip('.')}.", wanted)
     if "short" in flags:
         call.io.stdout("".join(f"{record.data}\n" for record in records))
         return 0
