@@ -130,10 +130,10 @@ def help_text(found: Found, *, program: str) -> str:
         for section in dict.fromkeys(c.section for c in shown):
             listed = [f"  {c.name:<{width}}{c.short}" for c in shown if c.section == section]
             parts.append(f"{section or 'Available Commands'}:\n" + "\n".join(listed))
-    if command.flags:
-        parts.append("Options:\n" + "\n\n".join(flag_help(flag) for flag in sorted(command.flags, key=_by_name)))
-    usage = f"  {found.path} {command.usage}".rstrip()
-    parts.append(f"Usage:\n{usage} [options]")
+    if shown_flags := sorted((flag for flag in command.flags if not flag.hidden), key=_by_name):
+        parts.append("Options:\n" + "\n\n".join(map(flag_help, shown_flags)))
+    usage = f"  {found.path} {command.usage}" if command.usage else f"  {found.path}"
+    parts.append(f"Usage:\n{usage}" + ("" if "[options]" in usage else " [options]"))
     if command.children:
         parts.append(f'Use "{found.path} <command> --help" for more information about a given command.')
     tail = f'\nUse "{program} options" for a list of global command-line options (applies to all commands).'
@@ -166,7 +166,7 @@ def _shown(flag: Flag) -> str:
         case Type.DURATION:
             return duration_text(float(value)) if isinstance(value, int | float) else "0s"
         case Type.STRINGS | Type.ARRAY:
-            return "[]"
+            return f"[{','.join(value)}]" if isinstance(value, list) else "[]"
         case Type.INT:
             return str(value)
     return f"'{value}'"

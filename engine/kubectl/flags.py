@@ -38,6 +38,7 @@ class Flag:
     bare: str = ""
     help: str = ""
     required: bool = False
+    hidden: bool = False  # not in the help of its command
 
     @property
     def bare_value(self) -> str:

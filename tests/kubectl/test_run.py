@@ -201,4 +201,4 @@ async def test_a_person_without_rights_gets_the_servers_403(server: Served) -> N
 async def test_help_names_the_program(server: Served) -> None:
     code, out, _ = await _say(server.client, "scale --help")
     assert code == 0
-    assert "  ktui scale --replicas=COUNT (-f FILENAME | TYPE NAME) [options]" in out
+    assert "\n  ktui scale [--resource-version=version] [--current-replicas=count] --replicas=COUNT " in out

@@ -114,6 +114,7 @@ async def run_versions(session: Session) -> None:
 
 RESOURCES = Command(
     name="api-resources",
+    usage="[flags]",
     short="Print the supported API resources on the server",
     run=run_resources,
     flags=(

@@ -349,7 +349,7 @@ async def _apply(session: Session, applier: Applier, group: apply_sets.ApplySet 
 COMMAND = Command(
     name="apply",
     short="Apply a configuration to a resource by file name or stdin",
-    usage="(-f FILENAME)",
+    usage="(-f FILENAME | -k DIRECTORY)",
     run=run,
     flags=(
         *filename(),
@@ -360,7 +360,7 @@ COMMAND = Command(
         *VALIDATE,
         *field_manager(CLIENT_SIDE),
         *deletion(wait=False),
-        Flag("applyset", help="The object that keeps track of the set (alpha: KUBECTL_APPLYSET)."),
+        Flag("applyset", hidden=True, help="What keeps track of the set (alpha: KUBECTL_APPLYSET)."),
         Flag("force-conflicts", Type.BOOL, help="Take over fields that other managers own (server-side only)."),
         Flag("openapi-patch", Type.BOOL, default=True, help="Merge by the published schema."),
         Flag("overwrite", Type.BOOL, default=True, help="Resolve conflicts with the live object by the manifest."),

@@ -125,7 +125,7 @@ def _autoscaler(session: Session, info: Info, metrics: list[Object]) -> Object:
 COMMAND = Command(
     name="autoscale",
     short="Auto-scale a deployment, replica set, stateful set, or replication controller",
-    usage="(-f FILENAME | TYPE NAME | TYPE/NAME) [--min=MINPODS] --max=MAXPODS [--cpu=PERCENT|QUANTITY]",
+    usage="(-f FILENAME | TYPE NAME | TYPE/NAME) [--min=MINPODS] --max=MAXPODS [--cpu=CPU] [--memory=MEMORY]",
     run=run,
     flags=(
         *filename(),
@@ -134,7 +134,7 @@ COMMAND = Command(
         *SAVE_CONFIG,
         *field_manager("kubectl-autoscale"),
         Flag("cpu", help="The processor time to aim at: a share of the request (80%), or an amount for each Pod."),
-        Flag("cpu-percent", Type.INT, default=-1, help="Old for --cpu."),
+        Flag("cpu-percent", Type.INT, default=-1, help="Old for --cpu.", hidden=True),
         Flag("max", Type.INT, default=-1, required=True, help="At most so many Pods."),
         Flag("memory", help="The memory to aim at, as --cpu."),
         Flag("min", Type.INT, default=-1, help="At least so many Pods."),

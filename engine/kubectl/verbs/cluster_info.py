@@ -22,4 +22,4 @@ async def run(session: Session) -> None:
     session.out(f"\nTo further debug and diagnose cluster problems, use '{session.program} cluster-info dump'.")
 
 
-COMMAND = Command(name="cluster-info", short="Display cluster information", run=run, children=(DUMP,))
+COMMAND = Command(name="cluster-info", usage="[flags]", short="Display cluster information", run=run, children=(DUMP,))

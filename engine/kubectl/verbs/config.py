@@ -163,19 +163,21 @@ _GROUP = Command(
     short="Modify kubeconfig files",
     usage="SUBCOMMAND",
     children=(
-        Command(name="current-context", short="Display the current-context", run=current_context),
-        Command(name="get-clusters", short="Display clusters defined in the kubeconfig", run=get_clusters),
+        Command(name="current-context", usage="[flags]", short="Display the current-context", run=current_context),
+        Command(
+            name="get-clusters", usage="[flags]", short="Display clusters defined in the kubeconfig", run=get_clusters
+        ),
         Command(
             name="get-contexts",
             short="Describe one or many contexts",
-            usage="[(-o|--output=)name]",
+            usage="[(-o|--output=)name)]",
             run=get_contexts,
             flags=(
                 Flag("no-headers", Type.BOOL, help="Leave out the headers."),
                 Flag("output", short="o", help='"name" or nothing.'),
             ),
         ),
-        Command(name="get-users", short="Display users defined in the kubeconfig", run=get_users),
+        Command(name="get-users", usage="[flags]", short="Display users defined in the kubeconfig", run=get_users),
         Command(
             name="use-context",
             short="Set the current-context in a kubeconfig file",
@@ -187,6 +189,7 @@ _GROUP = Command(
         *PROPERTIES,
         Command(
             name="view",
+            usage="[flags]",
             short="Display merged kubeconfig settings or a specified kubeconfig file",
             run=view,
             flags=(

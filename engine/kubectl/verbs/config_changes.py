@@ -249,6 +249,17 @@ async def rename_context(session: Session) -> None:
     session.out(f'Context "{old}" renamed to "{new}".')
 
 
+_SET_CLUSTER = (
+    "NAME [--server=server] [--certificate-authority=path/to/certificate/authority] "
+    "[--insecure-skip-tls-verify=true] [--tls-server-name=example.com]"
+)
+_SET_CONTEXT = "[NAME | --current] [--cluster=cluster_nickname] [--user=user_nickname] [--namespace=namespace]"
+_SET_CREDENTIALS = (
+    "NAME [--client-certificate=path/to/certfile] [--client-key=path/to/keyfile] [--token=bearer_token] "
+    "[--username=basic_user] [--password=basic_password] [--auth-provider=provider_name] "
+    "[--auth-provider-arg=key=value] [--exec-command=exec_command] [--exec-api-version=exec_api_version] "
+    "[--exec-arg=arg] [--exec-env=key=value]"
+)
 _MODES = ("IfAvailable", "Never", "Always")
 _EMBED = Flag("embed-certs", Type.BOOL, help="Put the files' content into the kubeconfig.")
 CHANGES = (
@@ -260,12 +271,13 @@ CHANGES = (
             run=_remover("users", "user")),
     Command(name="rename-context", short="Rename a context from the kubeconfig file",
             usage="CONTEXT_NAME NEW_NAME", run=rename_context),
-    Command(name="set-cluster", short="Set a cluster entry in kubeconfig", usage="NAME [--server=server]",
+    Command(name="set-cluster", short="Set a cluster entry in kubeconfig", usage=_SET_CLUSTER,
             run=set_cluster, flags=(_EMBED, Flag("proxy-url", help="A proxy to go through."))),
-    Command(name="set-context", short="Set a context entry in kubeconfig", usage="[NAME | --current]",
+    Command(name="set-context", short="Set a context entry in kubeconfig", usage=_SET_CONTEXT,
             run=set_context, flags=(Flag("current", Type.BOOL, help="Change the current context."),)),
     Command(
-        name="set-credentials", short="Set a user entry in kubeconfig", usage="NAME", run=set_credentials,
+        name="set-credentials", short="Set a user entry in kubeconfig", usage=_SET_CREDENTIALS,
+        run=set_credentials,
         flags=(
             _EMBED,
             Flag("exec-api-version", help="The API version of the credential plugin."),

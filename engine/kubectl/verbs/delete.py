@@ -133,7 +133,7 @@ async def _delete(session: Session, info: Info, grace: int, policy: str, dry_run
 COMMAND = Command(
     name="delete",
     short="Delete resources by file names, stdin, resources and names, or by resources and label selector",
-    usage="([-f FILENAME] | TYPE [(NAME | -l label | --all)])",
+    usage="([-f FILENAME] | [-k DIRECTORY] | TYPE [(NAME | -l label | --all)])",
     run=run,
     interrupted=1,
     flags=(

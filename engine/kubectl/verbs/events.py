@@ -152,7 +152,10 @@ class _Lines:
 COMMAND = Command(
     name="events",
     short="List events",
-    usage="[--for TYPE/NAME] [--watch] [--types=Normal,Warning]",
+    usage=(
+        "[(-o|--output=)json|yaml|kyaml|name|go-template|go-template-file|template|templatefile|jsonpath|"
+        "jsonpath-as-json|jsonpath-file] [--for TYPE/NAME] [--watch] [--types=Normal,Warning]"
+    ),
     run=run,
     interrupted=1,
     flags=(

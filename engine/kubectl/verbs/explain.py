@@ -138,7 +138,9 @@ def _unknown_kind(gvk: GVK) -> CommandError:
 COMMAND = Command(
     name="explain",
     short="Get documentation for a resource",
-    usage="TYPE [--recursive=FALSE|TRUE] [--api-version=api-version-group]",
+    usage=(
+        "TYPE [--recursive=FALSE|TRUE] [--api-version=api-version-group] [-o|--output=plaintext|plaintext-openapiv2]"
+    ),
     run=run,
     flags=(
         Flag("api-version", help="This group and version of the resource."),

@@ -160,7 +160,10 @@ def _known_ports(obj: Object) -> dict[int, str]:
 COMMAND = Command(
     name="expose",
     short="Take a replication controller, service, deployment or pod and expose it as a new Kubernetes service",
-    usage="(-f FILENAME | TYPE NAME) [--port=port] [--protocol=TCP|UDP|SCTP] [--target-port=number-or-name]",
+    usage=(
+        "(-f FILENAME | TYPE NAME) [--port=port] [--protocol=TCP|UDP|SCTP] [--target-port=number-or-name] "
+        "[--name=name] [--external-ip=external-ip-of-service] [--type=type]"
+    ),
     run=run,
     flags=(
         *filename(),

@@ -25,6 +25,7 @@ from engine.kubectl.session import Session
 from engine.kubectl.verbs import access_rules, create, ingress_rules, secrets
 from engine.kubectl.verbs.create import COMMON, Build, acting, create_built, named
 from engine.kubectl.verbs.data_sources import literals
+from engine.kubectl.verbs.generator_usage import USAGE
 from engine.kubectl.verbs.token import create_token
 
 RBAC = "rbac.authorization.k8s.io"
@@ -274,7 +275,7 @@ def _command(name: str, kind: str, build: Build, *flags: Flag, aliases: tuple[st
     return Command(
         name=name,
         short=f"Create {article} {kind}",
-        usage="NAME",
+        usage=USAGE[name],
         run=named(build),
         flags=(*COMMON, *flags),
         aliases=aliases,
@@ -321,7 +322,7 @@ COMMANDS = (
     Command(
         name="clusterrole",
         short="Create a cluster role",
-        usage="NAME --verb=verb --resource=resource.group [--resource-name=resourcename]",
+        usage=USAGE["clusterrole"],
         run=acting(access_rules.create_cluster_role),
         flags=(
             *COMMON,
@@ -357,7 +358,7 @@ COMMANDS = (
     Command(
         name="job",
         short="Create a job with the specified name",
-        usage="NAME --image=image [--from=cronjob/name] -- [COMMAND] [args...]",
+        usage=USAGE["job"],
         run=acting(_job),
         flags=(
             *COMMON,
@@ -391,7 +392,7 @@ COMMANDS = (
     Command(
         name="role",
         short="Create a role with single rule",
-        usage="NAME --verb=verb --resource=resource.group/subresource [--resource-name=resourcename]",
+        usage=USAGE["role"],
         run=acting(access_rules.create_role),
         flags=(*COMMON, *_RULE),
     ),

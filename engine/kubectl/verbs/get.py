@@ -345,7 +345,11 @@ def _is_single(session: Session) -> bool:
 COMMAND = Command(
     name="get",
     short="Display one or many resources",
-    usage="[(-o|--output=)json|yaml|name|jsonpath|custom-columns|wide] (TYPE [NAME | -l label] | TYPE/NAME ...)",
+    usage=(
+        "[(-o|--output=)json|yaml|kyaml|name|go-template|go-template-file|template|templatefile|jsonpath|jsonpath-as-json|"
+        "jsonpath-file|custom-columns|custom-columns-file|wide] (TYPE[.VERSION][.GROUP] [NAME | -l label] | "
+        "TYPE[.VERSION][.GROUP]/NAME ...) [flags]"
+    ),
     run=run,
     interrupted=1,
     flags=(

@@ -49,7 +49,7 @@ def _write(path: str, made: str) -> None:
 COMMAND = Command(
     name="kustomize",
     short="Build a kustomization target from a directory or URL",
-    usage="DIR",
+    usage="DIR [flags]",
     run=run,
     connects=False,
     flags=(
@@ -65,7 +65,7 @@ COMMAND = Command(
         Flag("mount", Type.STRINGS, help="Storage for functions."),
         Flag("network", Type.BOOL, help="Network for functions that ask for it."),
         Flag("network-name", default="bridge", help="The network of functions."),
-        Flag("reorder", default="unspecified", help="Deprecated: legacy or none."),
+        Flag("reorder", default="unspecified", help="Deprecated: legacy or none.", hidden=True),
         Flag("output", short="o", help="The file to write; standard output if none."),
     ),
     examples=("kustomize /home/config/production",),

@@ -221,7 +221,7 @@ def _command(name: str, short: str, run: Run) -> Command:
     return Command(
         name=name,
         short=short,
-        usage="[--overwrite] (-f FILENAME | TYPE NAME) KEY_1=VAL_1 ... KEY_N=VAL_N",
+        usage=("[--overwrite] (-f FILENAME | TYPE NAME) KEY_1=VAL_1 ... KEY_N=VAL_N [--resource-version=version]"),
         run=run,
         flags=(
             *filename(recursive=name == "annotate"),

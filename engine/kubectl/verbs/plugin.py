@@ -46,10 +46,12 @@ def _programs(path: str) -> list[Path]:
 
 COMMAND = Command(
     name="plugin",
+    usage="[flags]",
     short="Provides utilities for interacting with plugins",
     children=(
         Command(
             name="list",
+            usage="[flags]",
             short="List all visible plugin executables on a user's PATH",
             run=listing,
             connects=False,

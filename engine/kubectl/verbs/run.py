@@ -148,7 +148,10 @@ def _service(session: Session, name: str, pod: Object) -> Object:
 COMMAND = Command(
     name="run",
     short="Run a particular image on the cluster",
-    usage='NAME --image=image [--env="key=value"] [--port=port] [--command] -- [COMMAND] [args...]',
+    usage=(
+        'NAME --image=image [--env="key=value"] [--port=port] [--dry-run=server|client] [--overrides=inline-json] '
+        "[--command] -- [COMMAND] [args...]"
+    ),
     run=run,
     flags=(
         *PRINT,

@@ -98,7 +98,7 @@ def _has(obj: Object, replicas: int) -> bool:
 COMMAND = Command(
     name="scale",
     short="Set a new size for a deployment, replica set, or replication controller",
-    usage="--replicas=COUNT (-f FILENAME | TYPE NAME)",
+    usage="[--resource-version=version] [--current-replicas=count] --replicas=COUNT (-f FILENAME | TYPE NAME)",
     run=run,
     flags=(
         *filename(),

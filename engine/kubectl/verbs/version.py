@@ -50,6 +50,7 @@ async def run(session: Session) -> None:
 
 COMMAND = Command(
     name="version",
+    usage="[flags]",
     short="Print the client and server version information",
     run=run,
     offline_flag="client",

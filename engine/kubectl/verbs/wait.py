@@ -198,7 +198,10 @@ def _json_path(text: str) -> Test:
 COMMAND = Command(
     name="wait",
     short="Wait for a specific condition on one or many resources",
-    usage="([-f FILENAME] | TYPE/NAME | TYPE [(-l label | --all)]) [--for=create|delete|condition=...|jsonpath=...]",
+    usage=(
+        "([-f FILENAME] | resource.group/resource.name | resource.group [(-l label | --all)]) "
+        "[--for=create|--for=delete|--for condition=available|--for=jsonpath='{}'[=value]]"
+    ),
     run=run,
     interrupted=1,
     flags=(

@@ -17,7 +17,7 @@ COMMAND = Command(
         Command(
             name="history",
             short="View rollout history",
-            usage="(TYPE NAME | TYPE/NAME)",
+            usage="(TYPE NAME | TYPE/NAME) [flags]",
             run=history.run,
             flags=(
                 *filename(),
@@ -50,7 +50,7 @@ COMMAND = Command(
         Command(
             name="status",
             short="Show the status of the rollout",
-            usage="(TYPE NAME | TYPE/NAME)",
+            usage="(TYPE NAME | TYPE/NAME) [flags]",
             run=status.run,
             interrupted=1,
             flags=(
@@ -64,7 +64,7 @@ COMMAND = Command(
         Command(
             name="undo",
             short="Undo a previous rollout",
-            usage="(TYPE NAME | TYPE/NAME)",
+            usage="(TYPE NAME | TYPE/NAME) [flags]",
             run=undo.run,
             flags=(
                 *filename(),

@@ -92,7 +92,10 @@ SELECTOR = Command(
 SUBJECT = Command(
     name="subject",
     short="Update the user, group, or service account in a role binding or cluster role binding",
-    usage="(-f FILENAME | TYPE NAME) [--user=username] [--group=groupname] [--serviceaccount=namespace:name]",
+    usage=(
+        "(-f FILENAME | TYPE NAME) [--user=username] [--group=groupname] "
+        "[--serviceaccount=namespace:serviceaccountname] [--dry-run=server|client|none]"
+    ),
     run=set_subject,
     flags=(
         *FLAGS,

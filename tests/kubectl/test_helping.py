@@ -1,0 +1,34 @@
+"""What `--help` says of a command's words and flags, beside the real kubectl; its sentences are our own."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.kubectl.oracle import ours, real
+
+_FLAG = re.compile(r"^    ((?:-\w, )?--[\w-]+=\S*):$", re.MULTILINE)
+_USAGE = re.compile(r"^Usage:\n  (.*)$", re.MULTILINE)
+
+
+def _form(text: str) -> tuple[list[str], list[str]]:
+    return _USAGE.findall(text), _FLAG.findall(text)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "create deployment",
+        "create secret docker-registry",
+        "autoscale",
+        "port-forward",
+        "rollout undo",
+        "wait",
+        "scale",
+    ],
+)
+async def test_a_command_has_the_words_and_the_flags_of_kubectls(words: str) -> None:
+    theirs, mine = await real(f"{words} --help"), await ours(f"{words} --help")
+    assert _form(mine.stdout) == _form(theirs.stdout)
+    assert _form(mine.stdout)[0]
