@@ -15,6 +15,11 @@ MEMORY = "Memory"
 _WRITE_MASK, _READ_MASK, _EXECUTE_MASK = 0o660, 0o440, 0o110
 
 
+def size_of(text: str) -> int:
+    """In bytes. Most files are ASCII, which Python knows of a text without looking through it."""
+    return len(text) if text.isascii() else len(text.encode(errors="surrogateescape"))
+
+
 class Volume(dict[str, str]):
     """Text by path inside the volume. `modes` and `owners` (user and group) are of what is not the usual, the volume's
     own stand at "". A `medium` of Memory is a tmpfs."""

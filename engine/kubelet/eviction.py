@@ -118,7 +118,7 @@ class EvictionManager:
         self._timer: Timer | None = None
         self._last_met: float | None = None  # when memory was last found short
         self._evicted: dict[str, None] = {}
-        self.evictions = 0  # of all time
+        self.evictions: dict[str, int] = {}  # of all time, by signal
 
     @property
     def under_pressure(self) -> bool:
@@ -177,12 +177,20 @@ class EvictionManager:
         for pod in ranked(active):
             if is_critical(pod):
                 continue
-            self._evicted[pods.uid_of(pod)] = None
-            self.evictions += 1
             message = eviction_message(pod, available)
-            self._recorder.event(pod, WARNING, events.EVICTED, message)
-            self._kill(pod, HARD_EVICTION_GRACE, Override("Evicted", message, "TerminationByKubelet"))
+            self._end(pod, "memory.available", Override("Evicted", message, "TerminationByKubelet"))
             return
+
+    def evict(self, pod: Object, signal: str, message: str) -> None:
+        """For what a Pod has done itself, which disrupts nobody; unless it goes already, or must not."""
+        if pods.uid_of(pod) not in self._evicted and not is_critical(pod):
+            self._end(pod, signal, Override("Evicted", message))
+
+    def _end(self, pod: Object, signal: str, override: Override) -> None:
+        self._evicted[pods.uid_of(pod)] = None
+        self.evictions[signal] = self.evictions.get(signal, 0) + 1
+        self._recorder.event(pod, WARNING, events.EVICTED, override.message)
+        self._kill(pod, HARD_EVICTION_GRACE, override)
 
     def forget(self, uid: str) -> None:
         self._evicted.pop(uid, None)

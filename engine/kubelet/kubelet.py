@@ -18,6 +18,7 @@ from engine.kubelet.allocation import AllocationManager
 from engine.kubelet.eviction import EvictionManager
 from engine.kubelet.instrumented import InstrumentedRuntime
 from engine.kubelet.kuberuntime.manager import RuntimeManager
+from engine.kubelet.local_storage import LocalStorage, written_by
 from engine.kubelet.node.agent import NodeAgent
 from engine.kubelet.pleg import Pleg, PodLifecycleEvent
 from engine.kubelet.pod_manager import PodManager
@@ -136,6 +137,12 @@ class Kubelet:
             out_of_memory=self._out_of_memory,
             changed=self.agent.status_changed,
         )
+        self.local_storage = LocalStorage(
+            world.clock,
+            active=self._active_pods,
+            written=lambda pod: written_by(self.simulated, pods.uid_of(pod), self.volume_files(pods.uid_of(pod))),
+            evict=lambda pod, excess: self.eviction.evict(pod, excess.signal, excess.message),
+        )
         self._rejected: dict[str, None] = {}
         self._removed: dict[str, None] = {}
         self._housekeeping_set = False
@@ -167,6 +174,7 @@ class Kubelet:
         self._world.streams.withdraw(self.name)
         await self._streams.close()
         self.eviction.stop()
+        self.local_storage.stop()
         for informer in (self._pod_informer, self._node_informer, self._service_informer):
             await informer.stop()
         self.pleg.stop()
@@ -250,6 +258,7 @@ class Kubelet:
             self.allocation.add(pod)
             self.allocation.changed(pod)
             self.eviction.look_soon(pod)
+            self.local_storage.added(pod)
         self.workers.update_pod(pod, origin)
 
     def _admit(self, pod: Object) -> Rejection | None:

@@ -13,7 +13,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import NamedTuple
 
-from engine.disks import DIRECTORY_MODE, Volume
+from engine.disks import DIRECTORY_MODE, Volume, size_of
 from engine.kubelet.cri import Identity
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -126,7 +126,7 @@ class Files(MutableMapping[str, str]):
 
     def written(self) -> tuple[int, int]:
         """What the container has written itself, volumes apart: bytes and files."""
-        return sum(len(text.encode(errors="surrogateescape")) for text in self._own.values()), len(self._own)
+        return sum(map(size_of, self._own.values())), len(self._own)
 
     # -- mounts
 

@@ -18,7 +18,7 @@ from engine.api.types import Object
 from engine.clock import Clock
 from engine.kubelet import pods
 from engine.kubelet.cri import ContainerState, ContainerStatus
-from engine.kubelet.cri.services import ContainerLog
+from engine.kubelet.space import Space, log_space, space_of
 
 if TYPE_CHECKING:
     from engine.kubelet.kubelet import Kubelet
@@ -29,16 +29,6 @@ _IDLE_CPU, _IDLE_MEMORY = IDLE["cpu"].nanos, IDLE["memory"].value
 
 # When something was looked at last, and what it had used up by then; by container id.
 _Looks = Mapping[str, tuple[datetime, int]]
-
-
-class Space(NamedTuple):
-    """What files take up."""
-
-    size: int = 0
-    files: int = 0
-
-    def plus(self, other: Space) -> Space:
-        return Space(self.size + other.size, self.files + other.files)
 
 
 class Use(NamedTuple):
@@ -159,9 +149,9 @@ class Meter:
             if each.status.id in there:
                 container = simulated.container(each.status.id)
                 layer = Space(*container.machine.files.written())
-                each = each._replace(layer=layer, logs=_log_space(container.log))
+                each = each._replace(layer=layer, logs=log_space(container.log))
             containers.append(each)
-        volumes = {name: _space(files) for name, files in self._kubelet.volume_files(uid).items()}
+        volumes = {name: space_of(files.values()) for name, files in self._kubelet.volume_files(uid).items()}
         return pod._replace(containers=tuple(containers), volumes=volumes)
 
 
@@ -173,15 +163,3 @@ def _sum(uses: Iterable[Use]) -> Use:
 def _amount(status: ContainerStatus, part: str, resource: str) -> Quantity | None:
     amount = (status.config.resources.get(part) or {}).get(resource)
     return Quantity.parse(str(amount)) if amount is not None else None
-
-
-def _space(files: Mapping[str, str]) -> Space:
-    return Space(sum(len(text.encode(errors="surrogateescape")) for text in files.values()), len(files))
-
-
-def _log_space(log: ContainerLog) -> Space:
-    """A line of the file has its time, its stream and whether it is whole before it (CRI's log format)."""
-    size = 0
-    for line in log.read():
-        size += len(f"{line.timestamp} {line.stream} F \n") + len(line.text.encode(errors="surrogateescape"))
-    return Space(size, 1)

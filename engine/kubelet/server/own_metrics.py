@@ -211,8 +211,8 @@ def _volumes(found: Object) -> Iterator[_Family]:
 
 
 def _evictions(kubelet: Kubelet) -> _Family:
-    count = kubelet.eviction.evictions
-    samples = [Sample({"eviction_signal": "memory.available"}, count)] if count else []
+    evictions = sorted(kubelet.eviction.evictions.items())
+    samples = [Sample({"eviction_signal": signal}, count) for signal, count in evictions]
     return _Family(
         "kubelet_evictions", "counter", "[ALPHA] Cumulative number of pod evictions by eviction signal", samples
     )

@@ -13,7 +13,8 @@ from datetime import datetime
 from engine.api.quantity import Quantity
 from engine.api.types import Object
 from engine.kubelet import pods
-from engine.kubelet.server.measured import Measured, MeasuredContainer, MeasuredPod, Space, Use
+from engine.kubelet.server.measured import Measured, MeasuredContainer, MeasuredPod, Use
+from engine.kubelet.space import Space
 
 # Of a file system as mke2fs makes it: one inode for so many bytes.
 _BYTES_PER_INODE = 16_384
