@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -49,6 +50,34 @@ def test_new_files_have_the_mode_that_is_asked_for() -> None:
         ],
     )  # fmt: skip
     assert run(["/agnhost", "mounttest", "--file_content=/nope"], programs=PROGRAMS).code == 1
+
+
+async def test_a_file_is_read_until_it_is_there(world: World) -> None:
+    """How the end-to-end tests see that a volume follows its ConfigMap."""
+    async with running(world) as node:
+        words = ["mounttest", "--break_on_expected_content=false", "--retry_time=5", "--file_content_in_loop=/v/f"]
+        mounts = [{"name": "v", "mountPath": "/v"}]
+        writer = {"name": "b", "image": "busybox:1.36", "command": ["sh", "-c", "sleep 3; echo there > /v/f"]}
+        await node.run(
+            containers=[{"name": "web", "image": IMAGE, "args": words, "volumeMounts": mounts},
+                        {**writer, "volumeMounts": mounts}],
+            volumes=[{"name": "v", "emptyDir": {}}], restartPolicy="Never",
+        )  # fmt: skip
+        await node.in_phase("Succeeded")
+        missing = "Error reading file /v/f: open /v/f: no such file or directory, retrying"
+        assert node.logs("web") == [missing, missing, 'content of file "/v/f": there', ""]
+
+
+async def test_lines_of_a_log_over_a_time(world: World) -> None:
+    async with running(world) as node:
+        begun = world.clock.monotonic()
+        said = await ended(node, args=["logs-generator", "--log-lines-total", "10", "--run-duration", "5s"])
+        assert world.clock.monotonic() - begun >= 5
+        assert len(said) == 10
+        line = (
+            r"I\d{4} [\d:]{8}\.\d{6} +1 logs_generator.go:76\] \d (GET|POST|PUT) /api/v1/namespaces/\S+/pods/\w+ \d{3}"
+        )
+        assert [each for each in said if not re.fullmatch(line, each)] == []
 
 
 def test_other_images_do_not_have_it() -> None:

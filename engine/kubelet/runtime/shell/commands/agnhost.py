@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from engine.kubelet.runtime.shell import programs
+from engine.kubelet.runtime.shell.commands.agnhost_loops import NEW_FILE, generate_logs, read_in_loop
 from engine.kubelet.runtime.shell.commands.call import Call, Command, read_file
 from engine.kubelet.runtime.shell.commands.http import addresses_of
 from engine.kubelet.runtime.shell.commands.tree import Entry, look_at
 from engine.kubelet.runtime.shell.process import Process
 
-_NEW_FILE = "mount-tester new file\n"
 _NEW_MODES = (0o644, 0o666, 0o660, 0o777)
 # The flag and the default of each port that a server opens.
 _PORTS = {
@@ -34,7 +34,10 @@ def _agnhost(call: Call) -> int | Process:
         call.io.stdout(f"[{' '.join(call.argv)}]\n")
         return 0
     if subcommand == "mounttest":
-        return _mount_test(call, flags)
+        code = _mount_test(call, flags)
+        return read_in_loop(call, flags, code) if flags.get("file_content_in_loop") else code
+    if subcommand == "logs-generator":
+        return generate_logs(call, flags)
     if subcommand == "connect" and len(words) == 1:
         return _connect(call, words[0])
     if subcommand == "etc-hosts":
@@ -83,7 +86,7 @@ def _mount_test(call: Call, flags: dict[str, str]) -> int:
     for mode in _NEW_MODES:
         if path := flags.get(f"new_file_{mode:04o}"):
             try:
-                files[path] = _NEW_FILE
+                files[path] = NEW_FILE
                 files.set_mode(path, mode)
             except OSError as error:
                 say(f'error writing new file "{path}": open {path}: {(error.strerror or "").lower()}\n')
@@ -95,9 +98,8 @@ def _mount_test(call: Call, flags: dict[str, str]) -> int:
             entry = look_at(call.machine, path)
             failed = failed or entry is None
             say(f'error calling Lstat on "{path}"\n' if entry is None else told(path, entry))
-    for flag in ("file_content", "file_content_in_loop"):
-        if path := flags.get(flag):
-            failed = _told(call, path) or failed
+    if path := flags.get("file_content"):
+        failed = _told(call, path) or failed
     return int(failed)
 
 
