@@ -49,8 +49,9 @@ async def _change(session: Session, patch_of: Patch, done: str) -> None:
     except UnregisteredError as error:
         if not error.of_list:
             raise
-        found, unread = [], [error]
-    errors: list[Exception] = [Aggregate(unread)] if unread else []  # all of it is one failure among others
+        found, unread = [], [Aggregate([error])]
+    whole = bool(unread) and session.from_files  # what is wrong with a file is one failure among others
+    errors: list[Exception] = [Aggregate(unread)] if whole else list(unread)
     for info in found:
         try:
             await change(info)
