@@ -31,6 +31,15 @@ DATE = "Jan  1 00:00"
                      "/a\n/a/d\n/a/x.txt\n/a/x.txt\n/a\n/a/d\n/a/x.txt\n", id="find"),
         pytest.param("mkdir -p /a/d; echo ab > /a/d/x; find /a -maxdepth 1 -mindepth 1; find /a ! -type d -size -2k; "
                      "find /a -size +1c -type f -delete; find /a -type f", "/a/d\n/a/d/x\n", id="find, limits"),
+        pytest.param("echo 3sr+utD+/w== | base64 -d > /b; hexdump -C /b",
+                     "00000000  de ca fe ba d0 fe ff                              |.......|\n00000007\n", id="hexdump"),
+        pytest.param("for i in 1 2 3; do printf 'abcdefghijklmnop'; done > /f; echo xyz >> /f; hexdump /f; od -tx1 /f",
+                     "0000000 6261 6463 6665 6867 6a69 6c6b 6e6d 706f\n*\n"
+                     f"0000030 7978 0a7a{' ' * 30}\n0000034\n"
+                     "0000000 61 62 63 64 65 66 67 68 69 6a 6b 6c 6d 6e 6f 70\n*\n0000060 78 79 7a 0a\n0000064\n",
+                     id="rows that say the same again"),
+        pytest.param("printf abc | od; printf abc | od -An -t x1; printf '' | od -A x; printf '' | hexdump -C",
+                     "0000000 061141 000143\n0000003\n 61 62 63\n000000\n", id="od"),
         pytest.param("printf 'a b\\nc b\\n' | sed s/b/X/", "a X\nc X\n", id="sed, s"),
         pytest.param("echo aaa | sed 's/a/b/2; s/$/!/'", "aba!\n", id="sed, nth and two commands"),
         pytest.param("echo a/b | sed 's|/|\\n|g'", "a\nb\n", id="sed, delimiter"),
