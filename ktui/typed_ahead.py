@@ -3,7 +3,7 @@
 Textual hands a key to what has the focus as soon as it is read, and the focus moves only when a key has been handled.
 Of `:get pods` typed at once, pasted without brackets, or sent over a slow line, the letters would go to the screen
 below the command line, as its keys. Here a marker goes the way of each key behind it; where it arrives, the key has.
-A key that comes where no text is taken waits a moment for those that come with it: see `ktui/pasted.py`.
+What has come meanwhile may turn out to be a pasted text: see `ktui/pasted.py`.
 """
 
 from __future__ import annotations
@@ -17,12 +17,11 @@ from textual.widgets import Input, TextArea
 from textual.worker import WorkerState
 
 from ktui.pace import Paced
-from ktui.pasted import GAP_SECONDS, burst, is_pasted, is_text
+from ktui.pasted import burst, is_pasted
 
 LAPS = 2  # a key may set off a message that goes the same way, such as what was typed after `:`
 LOOKS = 50  # for a key whose widget has gone with it: not a time, which a busy machine may spend on one key
 LOOK_SECONDS = 0.01
-GATHER_SECONDS = 0.003  # in which a paste has brought its next key, and nobody has
 PASTE_SECONDS = 0.1  # for the next piece of a long paste
 
 
@@ -45,35 +44,19 @@ class TypedAhead(Paced):
         self._is_key_out = False
         self._has_arrived = False
         self._looks_left = 0
-        self._is_gathering = False
         self._pasted_at = 0.0  # the time of the last key of a paste that was refused
 
     async def on_event(self, event: events.Event) -> None:
         if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
             await super().on_event(event)
-        elif self._is_key_out or self._is_gathering:
+        elif self._is_key_out:
             self._ahead.append(event)
-        elif is_text(event) and not self._is_letter(event):
-            self._ahead.append(event)
-            self._gather(1)
         else:
-            await self._hand_out(event)
-
-    def _gather(self, known: int) -> None:
-        """Wait for what comes with a key; the longer where more has come than anybody types meanwhile."""
-        self._is_gathering = True
-        seconds = GATHER_SECONDS if known == 1 else GAP_SECONDS
-        self.set_timer(seconds, lambda: self.call_later(self._gathered, known))
-
-    async def _gathered(self, known: int) -> None:
-        if len(self._ahead) > known:
-            self._gather(len(self._ahead))
-            return
-        self._is_gathering = False
-        await self._hand_out_next()
+            self._ahead.append(event)
+            await self._hand_out_next()
 
     async def _hand_out_next(self) -> None:
-        while self._ahead and not self._is_key_out and not self._is_gathering:
+        while self._ahead and not self._is_key_out:
             if not self._refuse_paste():
                 await self._hand_out(self._ahead.popleft())
 

@@ -48,8 +48,8 @@ async def test_a_paste_into_the_command_line_stays_one_line(show: Show) -> None:
 
 
 async def test_a_paste_that_comes_as_keys_does_nothing_where_nothing_takes_it(show: Show) -> None:
-    """The terminal knows no bracketed paste, and hands over a long text in pieces."""
-    text = "describe: yes\nrestart: all\n- ? Delete | Tree | 9\n"
+    """The terminal knows no bracketed paste, and hands over a long text in pieces. Its first key goes up a line."""
+    text = "kind: Pod\ndescribe: yes\nrestart: all\n- ? Delete | Tree | 9\n"
 
     def paste(piece: str, at: float) -> None:
         for offset, character in enumerate(piece):
