@@ -3,7 +3,6 @@ secret, token and volumemanager; the service lister of kubelet.go)."""
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
@@ -15,6 +14,7 @@ from engine.client import Client, SharedInformer
 from engine.clock import Clock
 from engine.disks import DIRECTORY_MODE, Disks, Volume
 from engine.kubelet import pods
+from engine.kubelet.host_files import furnish
 from engine.kubelet.kuberuntime.env import decoded
 
 CLAIMS = GVR("", "v1", "persistentvolumeclaims")
@@ -57,11 +57,13 @@ class ObjectReferences:
         volume = found["spec"].get("volumeName") if found is not None else None
         return self._disks.open(volume) if volume else None
 
-    def host_path(self, path: str) -> Volume:
-        """What is at a path of the node's own file system; it is made where it is not there."""
-        made = self._disks.open(f"{self._node_name}:{posixpath.normpath(path)}")
-        made.modes[""] = DIRECTORY_MODE
-        return made
+    def host_root(self) -> Volume:
+        """The node's own file system."""
+        root = self._disks.open(f"{self._node_name}:/")
+        if not root.directories:
+            furnish(root, self._node_name, self._node())
+            root.modes[""] = DIRECTORY_MODE
+        return root
 
     async def is_attached(self, namespace: str, claim: str) -> bool:
         """As the Node's status says; a volume of no CSI driver, or of one that does without, need not be attached."""

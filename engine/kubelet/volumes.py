@@ -1,7 +1,7 @@
 """A Pod's volumes as files that its simulated containers see (pkg/volume configmap, secret, projected, downwardapi).
 
-A PersistentVolume is a simulated disk that its Pods share, whatever its source says, and a hostPath a directory that
-those of a node share, empty at first; what the kubelet would mount from elsewhere without one (CSI, NFS) is an empty
+A PersistentVolume is a simulated disk that its Pods share, whatever its source says, and a hostPath a part of the
+node's own file system (`host_files`); what the kubelet would mount from elsewhere without one (CSI, NFS) is an empty
 directory here. What is made of other objects is made anew from time to time, as those change. A volume with a token is
 filled when something in the Pod may read it first: most Pods of a simulated node run nothing that could, and a token
 each would cost more than they do.
@@ -9,6 +9,7 @@ each would cost more than they do.
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Mapping
 
 from engine.api.errors import ApiError
@@ -97,16 +98,22 @@ class Volumes:
     def mounts(self, pod: Object, container: Object, env: Mapping[str, str]) -> tuple[Mount, ...]:
         """Raises ConfigError where a path inside a volume cannot be made of the container's variables."""
         directory = f"/var/lib/kubelet/pods/{pods.uid_of(pod)}/volumes"
+        on_host = {volume["name"]: volume["hostPath"]["path"] for volume in _of(pod) if volume.get("hostPath")}
         return tuple(
             Mount(
                 mount["mountPath"],
                 f"{directory}/{mount['name']}",
                 bool(mount.get("readOnly")),
                 self._volumes.get(mount["name"]),
-                _sub_path(mount, env),
+                "/".join(filter(None, (_on_host(on_host.get(mount["name"])), _sub_path(mount, env)))),
             )
             for mount in container.get("volumeMounts") or ()
         )
+
+
+def _on_host(path: str | None) -> str:
+    """Where a hostPath is below the node's root; it is made where it is not there."""
+    return posixpath.normpath(path).lstrip("/") if path else ""
 
 
 def _sub_path(mount: Object, env: Mapping[str, str]) -> str:
@@ -155,8 +162,8 @@ async def _volume(pod: Object, volume: Object, references: References) -> Volume
         return await _disk(pod, source["claimName"], references)
     if volume.get("ephemeral") is not None:
         return await _disk(pod, f"{pods.name_of(pod)}-{volume['name']}", references)
-    if source := volume.get("hostPath"):
-        return references.host_path(source["path"])
+    if volume.get("hostPath"):
+        return references.host_root()
     return Volume(medium=(volume.get("emptyDir") or {}).get("medium", ""))
 
 

@@ -29,8 +29,8 @@ class References(Protocol):
         """What is on the volume that a claim is bound to; None if it is bound to none."""
         ...
 
-    def host_path(self, path: str) -> Volume:
-        """What is at a path of the node's own file system."""
+    def host_root(self) -> Volume:
+        """The node's own file system."""
         ...
 
     async def is_attached(self, namespace: str, claim: str) -> bool:

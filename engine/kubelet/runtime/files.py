@@ -138,6 +138,17 @@ class Files(MutableMapping[str, str]):
     def mounted(self, path: str) -> _Mounted | None:
         return next((mounted for mounted in self.mounts if mounted.key(path) is not None), None)
 
+    def below(self, root: str) -> Files:
+        """As a process sees them whose root is a directory of a mounted volume."""
+        inside = Files(now=self._now, identity=self.identity, privileged=self.privileged)
+        if (around := self.mounted(root)) is not None:
+            inside.mount("", around.volume, around.key(root) or "", read_only=around.read_only)
+        for mounted in self.mounts:
+            if mounted.path.startswith(f"{root}/"):
+                inside.directories.show(mounted.path[len(root) :])
+                inside.mount(mounted.path[len(root) :], mounted.volume, mounted.sub_path, read_only=mounted.read_only)
+        return inside
+
     def _place(self, path: str) -> tuple[MutableMapping[str, str], str]:
         for mounted in self.mounts:
             key = mounted.key(path)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from engine.kubelet.runtime.shell import interactive, programs, reading
 from engine.kubelet.runtime.shell.commands import UTILITIES, Call, Command, agnhost, read_file
 from engine.kubelet.runtime.shell.commands.clock import seconds_of
+from engine.kubelet.runtime.shell.commands.tree import is_directory
 from engine.kubelet.runtime.shell.interpreter import Interpreter
 from engine.kubelet.runtime.shell.process import Machine, Process
 
@@ -99,6 +101,34 @@ def _timeout(call: Call) -> int | Process:
     return inner if isinstance(inner, int) else programs.limited(call.machine, inner, limit)
 
 
+def _chroot(call: Call) -> int | Process:
+    """`chroot DIRECTORY [COMMAND]`: into the file system of the node, where somebody has mounted it. Programs are no
+    files here, so another directory has none, whatever is in it."""
+    busybox = call.machine.busybox
+    arguments = call.argv[1:]
+    if not arguments:
+        return call.fail("missing operand\nTry 'chroot --help' for more information.", _CHROOT_FAILED)
+    root, command = call.path(arguments[0]).rstrip("/"), arguments[1:] or ["/bin/sh", "-i"]
+    files = call.machine.files
+    refused = (
+        "No such file or directory" if not is_directory(call.machine, root or "/")
+        else "Operation not permitted" if files.identity.uid else ""
+    )  # fmt: skip
+    if refused:
+        what = "can't change root directory to" if busybox else "cannot change root directory to"
+        return call.fail(f"{what} '{arguments[0]}': {refused}", _CHROOT_FAILED)
+    if not root:
+        return start(Call(call.machine, command, call.io, call.env, "/", call.shell, call.first))
+    inside = replace(call.machine, files=files.below(root), programs=None, busybox=False)
+    if files.mounted(root) is None or not is_directory(inside, "/bin"):
+        what = "can't execute" if busybox else "failed to run command"
+        return call.fail(f"{what} '{command[0]}': No such file or directory", programs.NOT_FOUND)
+    return start(Call(inside, command, call.io, call.env, "/", call.shell, call.first))
+
+
+_CHROOT_FAILED = 125
+
+
 def _which(call: Call) -> int:
     status = 0
     for name in call.operands:
@@ -123,6 +153,7 @@ RARE = frozenset({"dig", *agnhost.COMMANDS})  # and what few images have
 COMMANDS: Mapping[str, Command] = {
     **UTILITIES,
     **dict.fromkeys(("sh", "bash", "ash", "dash"), _sh),
+    "chroot": _chroot,
     "timeout": _timeout,
     "which": _which,
 }

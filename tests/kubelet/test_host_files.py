@@ -1,0 +1,60 @@
+"""The node's own file system: what a Pod sees of it that mounts it, and who makes it its root."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.world import World
+from tests.kubelet.node import NODE, running
+from tests.kubelet.shells import sh
+
+ROOT = {"name": "host", "hostPath": {"path": "/"}}
+SRV = {"name": "srv", "hostPath": {"path": "/srv/"}}
+FILE = {"name": "file", "hostPath": {"path": "/etc/hostname", "type": "File"}}
+
+
+async def test_a_debugger_looks_at_its_node(world: World) -> None:
+    places = {"host": "/host", "srv": "/data", "file": "/name"}
+    mounts = [{"name": name, "mountPath": path} for name, path in places.items()]
+    container = {"name": "debugger", "image": "busybox:1.36", "command": ["sleep", "3600"], "volumeMounts": mounts}
+    async with running(world) as node:
+        await node.run(containers=[container], volumes=[ROOT, SRV, FILE], hostNetwork=True)
+        await node.ready()
+        info = (await node.status())["hostIP"]
+        id = (await node.container())["containerID"].rpartition("/")[2]
+
+        async def said(script: str) -> tuple[int, str]:
+            ran = await node.kubelet.runtime.exec_sync(id, ["sh", "-c", script])
+            return ran.exit_code, ran.stdout + ran.stderr
+
+        assert await said("grep PRETTY /host/etc/os-release; cat /host/etc/hostname; ls -d /host/var/log/pods") == (
+            0, f'PRETTY_NAME="Debian GNU/Linux 13 (trixie)"\n{NODE}\n/host/var/log/pods\n'
+        )  # fmt: skip
+        assert await said("cat /name; ls -d /host/srv*") == (0, f"{NODE}\n/host/srv\n")
+        assert await said(f"grep -c '{info}.*{NODE}' /host/etc/hosts") == (0, "1\n")
+        assert await said("echo kept > /data/x; cat /host/srv/x; chroot /host cat /srv/x") == (0, "kept\nkept\n")
+        assert await said("cd /host; chroot . sh -c 'pwd; ls /var; grep ^ID= /etc/os-release; echo a > /tmp/x'") == (
+            0, "/\ncache\nlib\nlog\ntmp\nID=debian\n"
+        )  # fmt: skip
+        assert await said("cat /host/tmp/x; ls /tmp") == (0, "a\n")
+        assert await said("chroot /host/etc ls") == (127, "chroot: can't execute 'ls': No such file or directory\n")
+
+
+@pytest.mark.parametrize(
+    ("script", "busybox", "code", "said"),
+    [
+        pytest.param("chroot / echo a", True, 0, "a\n", id="the root itself"),
+        pytest.param("chroot /nope", True, 125,
+                     "chroot: can't change root directory to '/nope': No such file or directory\n", id="no directory"),
+        pytest.param("chroot /nope", False, 125,
+                     "chroot: cannot change root directory to '/nope': No such file or directory\n", id="GNU"),
+        pytest.param("mkdir /a; chroot /a ls", False, 127,
+                     "chroot: failed to run command 'ls': No such file or directory\n", id="no program"),
+        pytest.param("chroot", False, 125,
+                     "chroot: missing operand\nTry 'chroot --help' for more information.\n", id="no operand"),
+    ],
+)  # fmt: skip
+def test_what_chroot_says(script: str, busybox: bool, code: int, said: str) -> None:
+    ran = sh(script, busybox=busybox)
+
+    assert (ran.code, ran.out + ran.err) == (code, said)
