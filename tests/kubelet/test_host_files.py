@@ -7,6 +7,7 @@ import pytest
 from engine.world import World
 from tests.kubelet.node import NODE, running
 from tests.kubelet.shells import sh
+from tests.kubelet.test_streams import start
 
 ROOT = {"name": "host", "hostPath": {"path": "/"}}
 SRV = {"name": "srv", "hostPath": {"path": "/srv/"}}
@@ -38,6 +39,26 @@ async def test_a_debugger_looks_at_its_node(world: World) -> None:
         )  # fmt: skip
         assert await said("cat /host/tmp/x; ls /tmp") == (0, "a\n")
         assert await said("chroot /host/etc ls") == (127, "chroot: can't execute 'ls': No such file or directory\n")
+
+
+async def test_who_types_chroot_goes_on_in_the_node(world: World) -> None:
+    mounts = [{"name": "host", "mountPath": "/host"}]
+    container = {"name": "web", "image": "busybox:1.36", "command": ["sleep", "3600"], "volumeMounts": mounts}
+    async with running(world) as node:
+        await node.run(containers=[container], volumes=[ROOT], hostNetwork=True)
+        await node.ready()
+        session, screen = await start(node, "sh", stdin=True, tty=True)
+        for typed in ("chroot /host", "cat /etc/hostname", "crictl ps", "exit", "ls /host/etc/os-release"):
+            session.write(f"{typed}\r".encode())
+        session.write(b"\x04")
+        await session.wait()
+        assert screen.out == (
+            "/ # chroot /host\r\n"
+            f"# cat /etc/hostname\r\n{NODE}\r\n"
+            "# crictl ps\r\ncrictl: not found (ktui does not simulate what this program does)\r\n"
+            "# exit\r\n"
+            "/ # ls /host/etc/os-release\r\n/host/etc/os-release\r\n/ # "
+        )
 
 
 @pytest.mark.parametrize(
