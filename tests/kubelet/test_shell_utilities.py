@@ -33,6 +33,9 @@ DATE = "Jan  1 00:00"
                      "find /a -size +1c -type f -delete; find /a -type f", "/a/d\n/a/d/x\n", id="find, limits"),
         pytest.param("echo 3sr+utD+/w== | base64 -d > /b; hexdump -C /b",
                      "00000000  de ca fe ba d0 fe ff                              |.......|\n00000007\n", id="hexdump"),
+        pytest.param("printf '\\336\\312\\x41\\n' | od -An -tx1; printf '\\303\\251 \\062%s\\n' x; "
+                     "echo -e 'a\\0101\\x42'",
+                     " de ca 41 0a\né 2x\naAB\n", id="bytes in octal and hexadecimal"),
         pytest.param("for i in 1 2 3; do printf 'abcdefghijklmnop'; done > /f; echo xyz >> /f; hexdump /f; od -tx1 /f",
                      "0000000 6261 6463 6665 6867 6a69 6c6b 6e6d 706f\n*\n"
                      f"0000030 7978 0a7a{' ' * 30}\n0000034\n"

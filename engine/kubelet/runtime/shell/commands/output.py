@@ -21,14 +21,26 @@ def _echo(call: Call) -> int:
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b"}
 
 
-def _unescape(text: str) -> str:
-    return re.sub(r"\\([ntr\\abfve])", lambda match: _ESCAPES[match[1]], text)
+_OF_ECHO, _OF_PRINTF = rb"0[0-7]{0,3}", rb"[0-7]{1,3}"  # a byte in octal digits
+
+
+def _unescape(text: str, octal: bytes = _OF_ECHO) -> str:
+    """Escapes may make bytes that are no text: as such they are kept."""
+
+    def one(match: re.Match[bytes]) -> bytes:
+        letter, hexadecimal, digits = match.groups()
+        if letter:
+            return _ESCAPES[letter.decode()].encode()
+        return bytes([int(hexadecimal, 16) if hexadecimal else int(digits, 8) & 0xFF])
+
+    pattern = rb"\\(?:([ntr\\abfve])|x([0-9a-fA-F]{1,2})|(" + octal + rb"))"
+    return re.sub(pattern, one, text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
 
 
 def _printf(call: Call) -> int:
     if len(call.argv) < 2:
         return call.fail("usage: printf FORMAT [ARG]...", 1)
-    form, values = _unescape(call.argv[1]), call.argv[2:]
+    form, values = _unescape(call.argv[1], _OF_PRINTF), call.argv[2:]
     slots = len(re.findall(r"%[-+ 0#]*\d*(?:\.\d+)?[sdiufxc]", form))
     pieces: list[str] = []
     while True:
