@@ -9,6 +9,7 @@ where it is first met.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from engine.api.decoding import Unfit, other_kind, unmarshalled
@@ -92,4 +93,6 @@ class StoredValues:
             decoded = converted(decoded, found, stored)
         if info.gvk == stored:
             apply_defaults(info, decoded)
+        elif not info.custom:  # asked for in another version: what is stored has its own defaults
+            apply_defaults(replace(info, gvr=info.gvr._replace(group=stored.group, version=stored.version)), decoded)
         return obj if decoded == obj else self._order.built_in(stored, decoded, otherwise=decoded)
