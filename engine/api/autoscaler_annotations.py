@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from engine.api.go_forms import INT32, INT64, STRING, Form, Leaf, Map, Struct, UnmarshalError, check
+from engine.api.golang.forms import INT32, INT64, STRING, Form, Leaf, Map, Struct, UnmarshalError, check
 from engine.api.quantity import Quantity, QuantityError
 
 

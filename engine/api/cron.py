@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from engine.api.go_integer import parse_int
+from engine.api.golang.integer import parse_int
 
 
 class ScheduleError(ValueError):

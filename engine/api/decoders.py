@@ -13,9 +13,10 @@ from typing import Any
 
 import orjson
 
-from engine.api import go_base64, go_time
-from engine.api.go_fields import omits_zero
-from engine.api.go_types import EMPTY_KEPT, ZERO_DROPPED, go_type, short_name
+from engine.api.golang import base64 as go_base64
+from engine.api.golang import time as go_time
+from engine.api.golang.fields import omits_zero
+from engine.api.golang.types import EMPTY_KEPT, ZERO_DROPPED, go_type, short_name
 from engine.api.json_objects import DUPLICATE, Path, path_text, read_in_turn
 from engine.api.quantity import FORMAT_WRONG, Quantity, QuantityError
 from engine.api.schema import FIELDS_V1, INT_OR_STRING, MICRO_TIME, QUANTITY, RAW_EXTENSION, TIME, Definitions, Schema

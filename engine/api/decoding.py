@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, NoReturn
 
 from engine.api.decoders import Mismatch, Refused, compiler, json_type
 from engine.api.errors import ApiError, bad_request
-from engine.api.go_fields import embedding, field_type
-from engine.api.go_text import json_text
-from engine.api.go_types import short_name
+from engine.api.golang.fields import embedding, field_type
+from engine.api.golang.text import json_text
+from engine.api.golang.types import short_name
 from engine.api.json_objects import DUPLICATE, DuplicatesDict, path_steps
 from engine.api.repeated_fields import settled
 from engine.api.schema import Definitions, Schema

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from engine.api.go_floats import shown_float
+from engine.api.golang.floats import shown_float
 from engine.api.types import GVK, GVR, Object
 
 

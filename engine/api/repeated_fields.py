@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.api.go_fields import omits_zero
+from engine.api.golang.fields import omits_zero
 from engine.api.json_objects import DuplicatesDict
 from engine.api.schema import FIELDS_V1, INT_OR_STRING, MICRO_TIME, QUANTITY, RAW_EXTENSION, TIME, Definitions, Schema
 from engine.api.types import Object

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from engine.api.go_duration import duration_text
+from engine.api.golang.duration import duration_text
 from engine.api.quantity import Quantity
 from engine.api.resources import ResourceInfo
 from engine.api.schema import DURATION, QUANTITY, TIME

@@ -1,4 +1,4 @@
-"""What is told of YAML besides its value (engine.api.go_yaml): keys that come twice."""
+"""What is told of YAML besides its value (engine.api.golang.yaml): keys that come twice."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from engine.api.resources import ResourceRegistry
 from engine.api.schema import Definitions
 from engine.apiserver.admission import AdmissionChain
 from engine.apiserver.authorization import UnionAuthorizer
-from engine.apiserver.caches import WatchCaches
+from engine.apiserver.cacher.caches import WatchCaches
 from engine.apiserver.registry.hooks import Hooks
 from engine.apiserver.storage import Storage
 from engine.rng import Rng

@@ -16,14 +16,14 @@ from engine.api.apply import track_update
 from engine.api.apply.managers import timestamp
 from engine.api.defaults import apply_defaults
 from engine.api.resources import ResourceInfo
-from engine.api.strategy import prepare_for_create
+from engine.api.strategies.strategy import prepare_for_create
 from engine.api.types import GVK, SERVICES, Object, copy_object
-from engine.apiserver import flow_control
 from engine.apiserver.authorization import policy_objects
 from engine.apiserver.backend import Backend
+from engine.apiserver.fairness import flow_control
 from engine.apiserver.registry.metadata import fill_for_create
-from engine.apiserver.service_cidrs import ip_address_object, service_cidr_object
-from engine.apiserver.service_pools import AddressRange
+from engine.apiserver.services.service_cidrs import ip_address_object, service_cidr_object
+from engine.apiserver.services.service_pools import AddressRange
 
 NAMESPACES = ("kube-system", "kube-public", "kube-node-lease", "default")
 _MANAGER = "kube-apiserver"

@@ -12,7 +12,7 @@ from engine.api.wire import Request
 from engine.apiserver.audit import Trail
 from engine.apiserver.authentication.user import UserInfo
 from engine.apiserver.fairness import Seat
-from engine.apiserver.flow_classifier import Flow
+from engine.apiserver.fairness.flow_classifier import Flow
 from engine.apiserver.request_info import RequestInfo
 from engine.trace import Hop, Span, SpanContext
 from engine.trace.tracer import Tracer

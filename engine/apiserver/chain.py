@@ -28,13 +28,13 @@ from engine.apiserver.causes import causes_of
 from engine.apiserver.deadlines import Deadlines
 from engine.apiserver.debug.payloads import Payloads
 from engine.apiserver.fairness import PriorityLevels
-from engine.apiserver.flow_classifier import FlowClassifier
+from engine.apiserver.fairness.flow_classifier import FlowClassifier
+from engine.apiserver.metrics.request_metrics import RequestMetrics
 from engine.apiserver.nonresource import NonResource
 from engine.apiserver.protobuf.answers import ProtobufAnswers
 from engine.apiserver.registry.body import TOO_DEEP
 from engine.apiserver.registry.options import manager_of
 from engine.apiserver.request_info import RequestInfo, check_path, parse
-from engine.apiserver.request_metrics import RequestMetrics
 from engine.apiserver.rest import Rest
 from engine.apiserver.routing import check_start
 from engine.clock import wall

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from math import exp
 
 from engine.api.errors import ApiError, internal
-from engine.api.go_json import syntax_error
+from engine.api.golang.json import syntax_error
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object
 from engine.apiserver.storage_keys import shown_key

@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from engine.api.errors import ApiError, bad_request, unavailable
-from engine.api.go_duration import parse_duration
+from engine.api.golang.duration import parse_duration
 from engine.api.wire import Request, Response
 from engine.apiserver.request_info import RequestInfo
 from engine.clock import Clock

@@ -18,7 +18,7 @@ import orjson
 from aiohttp import web
 
 from engine.api.errors import too_large
-from engine.api.go_yaml_writer import dump
+from engine.api.golang.yaml_writer import dump
 from engine.api.nil_lists import with_nils
 from engine.api.wire import (
     JSON,

@@ -17,8 +17,8 @@ import orjson
 
 from engine.api import discovery
 from engine.api.errors import PlainTextError, method_not_allowed
-from engine.api.openapi import OpenApi
-from engine.api.openapi_proto import MEDIA_TYPES
+from engine.api.openapi.documents import OpenApi
+from engine.api.openapi.proto import MEDIA_TYPES
 from engine.api.wire import JSON, Request, Response
 from engine.apiserver import fairness
 from engine.apiserver.authentication.discovery import CACHED, CONFIGURATION_PATH, KEYS_PATH, KEYS_TYPE
@@ -28,9 +28,9 @@ from engine.apiserver.call import Call
 from engine.apiserver.debug.endpoints import PREFIX, DebugEndpoints
 from engine.apiserver.fairness import PriorityLevels
 from engine.apiserver.health import Health
-from engine.apiserver.metrics import metrics
-from engine.apiserver.pod_resource_metrics import pod_resource_metrics
-from engine.apiserver.request_metrics import RequestMetrics
+from engine.apiserver.metrics.endpoint import metrics
+from engine.apiserver.metrics.pod_resource_metrics import pod_resource_metrics
+from engine.apiserver.metrics.request_metrics import RequestMetrics
 from engine.apiserver.routing import PAGE_NOT_FOUND, away, check_discovery_accept, unknown_path
 
 _HEALTH = ("/healthz", "/livez", "/readyz")

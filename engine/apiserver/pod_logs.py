@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from engine.api.errors import ApiError, Cause, bad_request, field_forbidden, field_invalid, invalid
-from engine.api.go_time import TimeError
-from engine.api.go_time import seconds as seconds_of
+from engine.api.golang.time import TimeError
+from engine.api.golang.time import seconds as seconds_of
 from engine.api.types import GVK, Object
 from engine.api.validation.problems import NO_FIELD
 from engine.api.wire import Request, Response

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from urllib.parse import unquote, urlencode
 
 from engine.api.errors import ApiError, PlainTextError
-from engine.api.go_text import quoted
+from engine.api.golang.text import quoted
 from engine.api.selectors import FieldSelector, LabelSelector
 from engine.api.types import GVR
 from engine.api.wire import Request

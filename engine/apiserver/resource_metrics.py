@@ -16,10 +16,10 @@ from engine.api.selectors import LabelSelector
 from engine.api.simulated_usage import RESOURCES, load_of, usage
 from engine.api.types import GVK, GVR, NODES, PODS, Object
 from engine.apiserver.backend import Backend
+from engine.apiserver.cacher.watch_cache import WatchCache
 from engine.apiserver.call import Call
 from engine.apiserver.registry.facets import facet_of
 from engine.apiserver.registry.selection import select
-from engine.apiserver.watch_cache import WatchCache
 
 AUTOSCALERS = GVR("autoscaling", "v2", "horizontalpodautoscalers")
 _AT_ONCE = 50  # Pods, between which others have their turn

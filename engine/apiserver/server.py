@@ -50,7 +50,8 @@ from engine.apiserver.authorization.rbac import RBACAuthorizer
 from engine.apiserver.authorization.union import PrivilegedGroups
 from engine.apiserver.backend import Backend
 from engine.apiserver.bootstrap import bootstrap, first_address, keep, kubernetes_service, retarget
-from engine.apiserver.caches import WatchCaches
+from engine.apiserver.cacher.caches import WatchCaches
+from engine.apiserver.cacher.watch_cache import WatchCache
 from engine.apiserver.chain import Chain
 from engine.apiserver.component_statuses import ComponentStatuses
 from engine.apiserver.customresources.cleaning import Cleaner
@@ -60,39 +61,38 @@ from engine.apiserver.customresources.webhook import WebhookConverter
 from engine.apiserver.deadlines import Deadlines
 from engine.apiserver.debug.endpoints import DebugEndpoints
 from engine.apiserver.debug.payloads import Payloads
-from engine.apiserver.default_service_cidr import DefaultServiceCidr
 from engine.apiserver.event_leases import EventLeases
 from engine.apiserver.fairness import PriorityLevels
-from engine.apiserver.flow_classifier import FlowClassifier
-from engine.apiserver.flow_control_upkeep import FlowControlUpkeep
-from engine.apiserver.flow_schema_status import FlowSchemaStatus
-from engine.apiserver.kubernetes_service import KubernetesService, MasterLeases
+from engine.apiserver.fairness.flow_classifier import FlowClassifier
+from engine.apiserver.fairness.flow_control_upkeep import FlowControlUpkeep
+from engine.apiserver.fairness.flow_schema_status import FlowSchemaStatus
 from engine.apiserver.loopback import Loopback
+from engine.apiserver.metrics.request_metrics import RequestMetrics
 from engine.apiserver.nonresource import NonResource
 from engine.apiserver.pod_logs import PodLogs
 from engine.apiserver.protobuf import Encoder
 from engine.apiserver.protobuf.answers import ProtobufAnswers
-from engine.apiserver.range_repair import RangeRepair
 from engine.apiserver.registry.delete import Deleter
 from engine.apiserver.registry.hooks import Hooks
 from engine.apiserver.registry.patch import Patcher
 from engine.apiserver.registry.read import Reader
 from engine.apiserver.registry.watch import WatchOpener
 from engine.apiserver.registry.write import Writer
-from engine.apiserver.request_metrics import RequestMetrics
 from engine.apiserver.resource_metrics import ResourceMetrics
 from engine.apiserver.rest import Connector, Rest
-from engine.apiserver.service_addresses import Addresses, PoolAddresses
-from engine.apiserver.service_cidrs import IP_ADDRESSES, SERVICE_CIDRS, CidrAddresses
-from engine.apiserver.service_ip_repair import ServiceIpRepair
-from engine.apiserver.service_ips import ServiceHook
-from engine.apiserver.service_node_ports import NodePorts
-from engine.apiserver.service_pools import AddressRange
+from engine.apiserver.services.default_service_cidr import DefaultServiceCidr
+from engine.apiserver.services.kubernetes_service import KubernetesService, MasterLeases
+from engine.apiserver.services.range_repair import RangeRepair
+from engine.apiserver.services.service_addresses import Addresses, PoolAddresses
+from engine.apiserver.services.service_cidrs import IP_ADDRESSES, SERVICE_CIDRS, CidrAddresses
+from engine.apiserver.services.service_ip_repair import ServiceIpRepair
+from engine.apiserver.services.service_ips import ServiceHook
+from engine.apiserver.services.service_node_ports import NodePorts
+from engine.apiserver.services.service_pools import AddressRange
 from engine.apiserver.storage import Storage, StorageLookup
 from engine.apiserver.stored_values import StoredValues
 from engine.apiserver.streaming import NodeConnector
 from engine.apiserver.system_namespaces import SystemNamespaces
-from engine.apiserver.watch_cache import WatchCache
 from engine.config import ClusterConfig
 from engine.rng import Rng
 from engine.store.types import Store

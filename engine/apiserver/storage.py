@@ -16,13 +16,13 @@ from engine.api.kept_json import kept_json
 from engine.api.resources import ResourceInfo, ResourceRegistry
 from engine.api.types import GVR, Object
 from engine.api.validation.text import path_segment
-from engine.apiserver.caches import WatchCaches
+from engine.apiserver.cacher.caches import WatchCaches
 from engine.apiserver.changes import versioned
 from engine.apiserver.corrupt_objects import CorruptObject, CorruptObjectError, unreadable
 from engine.apiserver.event_leases import EventLeases
+from engine.apiserver.metrics.storage_metrics import StorageMetrics
 from engine.apiserver.registry.conversion import from_storage, to_storage
 from engine.apiserver.storage_keys import key_bytes, key_text
-from engine.apiserver.storage_metrics import StorageMetrics
 from engine.metrics import Family
 from engine.store.types import (
     Compare,

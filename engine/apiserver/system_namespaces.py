@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from engine.apiserver.bootstrap import NAMESPACES
+from engine.apiserver.cacher.watch_cache import WatchCache
 from engine.apiserver.loopback import Loopback
-from engine.apiserver.watch_cache import WatchCache
 from engine.world import World
 
 INTERVAL = 60.0

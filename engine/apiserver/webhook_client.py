@@ -16,8 +16,8 @@ import aiohttp
 import orjson
 
 from engine.api.errors import generic_server_response
-from engine.api.go_forms import Struct, UnmarshalError, check, type_meta
-from engine.api.go_json import syntax_error
+from engine.api.golang.forms import Struct, UnmarshalError, check, type_meta
+from engine.api.golang.json import syntax_error
 from engine.api.types import ENDPOINTS, SERVICES, Object
 from engine.apiserver.lookup import Lookup
 from engine.http_errors import post_error

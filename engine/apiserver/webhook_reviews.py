@@ -6,7 +6,7 @@ and apimachinery's Status, which `rest.Result.Into` decodes them into.
 
 from __future__ import annotations
 
-from engine.api.go_forms import ANY, BOOL, BYTES, INT32, INT64, STRING, Leaf, Map, Struct
+from engine.api.golang.forms import ANY, BOOL, BYTES, INT32, INT64, STRING, Leaf, Map, Struct
 
 _UID = Leaf("types.UID", STRING.fits)
 _LIST_META = Struct(

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 import aiohttp
 import orjson
 
-from engine.api import go_json
-from engine.api.go_text import quoted
+from engine.api.golang import json as go_json
+from engine.api.golang.text import quoted
 from engine.client.connection import AuthProvider, KubeConfigError
 from engine.clock import Clock
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import orjson
 
-from engine.api import go_url
-from engine.api.go_text import quoted
+from engine.api.golang import url as go_url
+from engine.api.golang.text import quoted
 from engine.client.connection import AuthProvider, Connection, ExecPlugin, KubeConfigError, Overrides, base_url
 from engine.client.kubeconfig_rules import cluster_problems, user_problems
 

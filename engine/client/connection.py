@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.api import go_url
-from engine.api.go_text import quoted
+from engine.api.golang import url as go_url
+from engine.api.golang.text import quoted
 
 DEFAULT_SERVER = "http://localhost:8080"
 

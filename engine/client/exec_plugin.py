@@ -16,10 +16,10 @@ from typing import Any
 
 import orjson
 
-from engine.api import go_time
-from engine.api.go_forms import STRING, Leaf, Struct, UnmarshalError, check, type_meta
-from engine.api.go_text import quoted
-from engine.api.go_yaml import YamlError, load
+from engine.api.golang import time as go_time
+from engine.api.golang.forms import STRING, Leaf, Struct, UnmarshalError, check, type_meta
+from engine.api.golang.text import quoted
+from engine.api.golang.yaml import YamlError, load
 from engine.client.connection import ExecPlugin, KubeConfigError
 from engine.client.key_pair import pair_problem
 from engine.client.plugin_policy import refuse

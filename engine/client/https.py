@@ -25,8 +25,8 @@ import orjson
 from multidict import CIMultiDict
 from yarl import URL
 
-from engine.api.go_duration import duration_text
-from engine.api.go_text import quoted
+from engine.api.golang.duration import duration_text
+from engine.api.golang.text import quoted
 from engine.api.wire import JSON, Request, Response, WatchEvent
 from engine.client import retry
 from engine.client.client import error_of

@@ -5,7 +5,7 @@ Source: crypto/tls X509KeyPair, client-go transport/transport.go (rootCertPool, 
 
 from __future__ import annotations
 
-from engine.api.go_pem import PemBlock, pem_blocks
+from engine.api.golang.pem import PemBlock, pem_blocks
 
 _SWITCHED = (
     "tls: failed to find certificate PEM data in certificate input, but did find a private key; "

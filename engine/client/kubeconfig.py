@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from engine.api.go_yaml_writer import dump
+from engine.api.golang.yaml_writer import dump
 from engine.client.client_config import ClientConfig
 from engine.client.connection import Connection, KubeConfigError, LoadError, Overrides
 from engine.client.kubeconfig_form import decode, encoded

@@ -12,8 +12,8 @@ from typing import Any
 
 import orjson
 
-from engine.api.go_forms import ANY, BOOL, BYTES, STRING, Form, Leaf, Map, Struct, UnmarshalError, check, type_meta
-from engine.api.go_yaml import YamlError, load
+from engine.api.golang.forms import ANY, BOOL, BYTES, STRING, Form, Leaf, Map, Struct, UnmarshalError, check, type_meta
+from engine.api.golang.yaml import YamlError, load
 
 _SCHEME = "k8s.io/client-go/tools/clientcmd/api/latest/latest.go:50"
 _VERSION, _KIND = "v1", "Config"

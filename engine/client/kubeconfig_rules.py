@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from engine.api import go_url
-from engine.api.go_text import quoted
+from engine.api.golang import url as go_url
+from engine.api.golang.text import quoted
 
 _MODES = ("Never", "IfAvailable", "Always")
 _PROXIES = ("http", "https", "socks5")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 
-from engine.api.go_text import quoted
+from engine.api.golang.text import quoted
 from engine.client.connection import KubeConfigError
 
 ALLOW_ALL, DENY_ALL, ALLOWLIST = "AllowAll", "DenyAll", "Allowlist"

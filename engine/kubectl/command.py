@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from engine.api.go_duration import duration_text
+from engine.api.golang.duration import duration_text
 from engine.kubectl.errors import CommandError, Exit
 from engine.kubectl.flags import Flag, Type
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from getpass import getpass
 from typing import TextIO
 
-from engine.api.go_duration import parse_duration
+from engine.api.golang.duration import parse_duration
 from engine.client.connection import DEFAULT_SERVER, Connection, KubeConfigError, Overrides
 from engine.kubectl.errors import CommandError
 from engine.kubectl.flags import Flags

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from engine.api import go_json
+from engine.api.golang import json as go_json
 from engine.api.types import GVK, GVR, Object
 from engine.client import Client
 from engine.client.client import error_of

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from engine.api.go_duration import parse_duration
+from engine.api.golang.duration import parse_duration
 from engine.kubectl.errors import FlagError
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from engine.api.decoding import decode_as
 from engine.api.errors import ApiError
-from engine.api.go_json import syntax_error
+from engine.api.golang.json import syntax_error
 from engine.api.patch import json_patch, merge_patch, strategic_merge_patch
 from engine.api.patch.merge_patch import json_kind
 from engine.api.schema import load_definitions

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.api.go_yaml import YamlError, load, resolve
-from engine.api.go_yaml_writer import dump, float_text, sorted_keys
+from engine.api.golang.yaml import YamlError, load, resolve
+from engine.api.golang.yaml_writer import dump, float_text, sorted_keys
 
 __all__ = ["YamlError", "dump", "float_text", "load", "resolve", "sorted_keys"]

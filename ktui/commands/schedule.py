@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from engine.client import Client
     from engine.scheduler import SchedulerConfiguration
     from ktui.report import Section
-    from ktui.running_scheduler import RunningCluster
-    from ktui.whatif import WhatIf
+    from ktui.whatif.question import WhatIf
+    from ktui.whatif.running import RunningCluster
 
 Json = dict[str, Any]
 Output = Literal["table", "json", "markdown"]
@@ -91,7 +91,7 @@ def schedule(
             raise UsageError("name a KIND/NAME, as in pod/web-0, or files of Pods with -f")
         explain(target, namespace, name, look)
         return
-    from ktui.whatif import WhatIf, read_dump, read_objects
+    from ktui.whatif.question import WhatIf, read_dump, read_objects
 
     there = None if cluster else _running_cluster(name)
     wanted = read_objects(filename or [])
@@ -124,7 +124,7 @@ def _warn_of_dump(objects: list[Json]) -> None:
 
 def _running_cluster(name: str) -> RunningCluster:
     from ktui.connect import ask
-    from ktui.running_scheduler import read_running
+    from ktui.whatif.running import read_running
 
     return ask(Path(find(name).kubeconfig), read_running)
 
@@ -142,7 +142,7 @@ class By:
 
 def _read_by(file: str) -> By:
     """Tells what of the file has no effect. Raises UsageError."""
-    from ktui.whatif import read_configuration
+    from ktui.whatif.question import read_configuration
 
     configuration = read_configuration(file)
     for note in configuration.notes:
@@ -162,7 +162,7 @@ def _own_by(there: RunningCluster | None) -> By:
 
 
 def _place(asked: WhatIf, by: By, limit: int, look: Look) -> None:
-    from ktui.whatif_report import capacity, placements
+    from ktui.whatif.report import capacity, placements
 
     configuration = by.configuration
     if limit:
@@ -174,7 +174,7 @@ def _place(asked: WhatIf, by: By, limit: int, look: Look) -> None:
 
 
 def _compare(asked: WhatIf, before: By, after: By, look: Look) -> None:
-    from ktui.whatif_report import comparison
+    from ktui.whatif.report import comparison
 
     pairs = asyncio.run(asked.compare(before.configuration, after.configuration))
     look.show({"pods": pairs}, comparison(pairs, before.name, after.name))
@@ -186,14 +186,14 @@ def _compare(asked: WhatIf, before: By, after: By, look: Look) -> None:
 def explain(target: str, namespace: str, name: str, look: Look) -> None:
     """Show the decisions that the running scheduler keeps on the Pods of an object."""
     from ktui.connect import ask
-    from ktui.decision_report import SUMMARY, sections, summary, waiting
     from ktui.report import Section
-    from ktui.whatif import parse_target
+    from ktui.whatif.decisions import SUMMARY, sections, summary, waiting
+    from ktui.whatif.question import parse_target
 
     kind, object_name = parse_target(target)
     views = ask(Path(find(name).kubeconfig), lambda client: views_of(client, kind, object_name, namespace=namespace))
     if not any(view["decisions"] or view["queue"] for view in views):
-        from ktui.running_scheduler import why_undecided
+        from ktui.whatif.running import why_undecided
 
         why = ask(Path(find(name).kubeconfig), lambda client: why_undecided(client, kind, object_name, namespace))
         raise UsageError(f"no decision on {target} in namespace {namespace} is kept: {why}")
@@ -218,7 +218,7 @@ async def views_of(client: Client, kind: str, name: str, *, namespace: str) -> l
     if kind == "Pod":
         keys = [f"{namespace}/{name}"]
     else:
-        from ktui.running_scheduler import pod_keys
+        from ktui.whatif.running import pod_keys
 
         keys = await pod_keys(client, kind, name, namespace=namespace)
     return [await client.request("GET", DECISION, query={"pod": [key]}) for key in keys]

@@ -11,9 +11,9 @@ from typing import Annotated, Any
 
 import typer
 
-from ktui import store_printers as printers
 from ktui.commands.lifecycle import DEFAULT_NAME, Name
-from ktui.store_client import (
+from ktui.store import printers
+from ktui.store.client import (
     BAD_ARGUMENTS,
     INTERRUPTED,
     PREFIX,
@@ -24,7 +24,7 @@ from ktui.store_client import (
     show,
     stream,
 )
-from ktui.store_keys import integer_flag
+from ktui.store.keys import integer_flag
 
 SQLITE_MAGIC = b"SQLite format 3\0"
 

@@ -13,8 +13,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from engine.api.go_integer import parse_int
-from ktui import store_printers as printers
+from engine.api.golang.integer import parse_int
 from ktui.commands import store_faults
 from ktui.commands.lifecycle import DEFAULT_NAME, Name
 from ktui.commands.snapshot import snapshot
@@ -25,7 +24,8 @@ from ktui.commands.store_put import delete, put
 from ktui.commands.store_txn import txn
 from ktui.commands.store_watch import watch
 from ktui.commands.store_words import EtcdctlGroup
-from ktui.store_client import (
+from ktui.store import printers
+from ktui.store.client import (
     BAD_ARGUMENTS,
     PREFIX,
     Cluster,
@@ -38,7 +38,7 @@ from ktui.store_client import (
     query_of,
     show,
 )
-from ktui.store_keys import base64_of, check_consistency, integer_flag, interval, sorting
+from ktui.store.keys import base64_of, check_consistency, integer_flag, interval, sorting
 
 PAGE = 500  # keys that are asked for at once
 

@@ -15,7 +15,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
-from ktui.store_printers import go_quoted
+from ktui.store.printers import go_quoted
 
 _COMMAND = "ktui.store.exec"  # where a context keeps what stands after `--`
 

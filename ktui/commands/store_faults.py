@@ -9,10 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
-from engine.api.go_duration import parse_duration
-from ktui import store_printers as printers
+from engine.api.golang.duration import parse_duration
 from ktui.commands.lifecycle import DEFAULT_NAME, Name
-from ktui.store_client import BAD_ARGUMENTS, PREFIX, EtcdctlError, Format, WriteOut, ask, show
+from ktui.store import printers
+from ktui.store.client import BAD_ARGUMENTS, PREFIX, EtcdctlError, Format, WriteOut, ask, show
 
 Json = dict[str, Any]
 Member = Annotated[str, typer.Argument(metavar="MEMBER", show_default=False, help="Its name, or its id.")]

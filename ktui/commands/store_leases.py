@@ -9,10 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from engine.api.errors import ApiError
-from engine.api.go_integer import parse_int
-from ktui import store_printers as printers
+from engine.api.golang.integer import parse_int
 from ktui.commands.lifecycle import DEFAULT_NAME, Name
-from ktui.store_client import (
+from ktui.store import printers
+from ktui.store.client import (
     BAD_ARGUMENTS,
     BAD_CONNECTION,
     PREFIX,
@@ -25,7 +25,7 @@ from ktui.store_client import (
     query_of,
     show,
 )
-from ktui.store_keys import lease_id
+from ktui.store.keys import lease_id
 
 Json = dict[str, Any]
 

@@ -13,10 +13,10 @@ from typing import Annotated, Any
 import typer
 
 from engine.api.errors import ApiError
-from engine.api.go_integer import parse_uint
-from ktui import store_printers as printers
+from engine.api.golang.integer import parse_uint
 from ktui.commands.lifecycle import DEFAULT_NAME, Name
-from ktui.store_client import (
+from ktui.store import printers
+from ktui.store.client import (
     BAD_ARGUMENTS,
     PREFIX,
     Cluster,
@@ -29,7 +29,7 @@ from ktui.store_client import (
     query_of,
     show,
 )
-from ktui.store_keys import integer_flag
+from ktui.store.keys import integer_flag
 
 endpoint = typer.Typer(no_args_is_help=True, help="Look at the store's members.")
 alarm = typer.Typer(no_args_is_help=True, help="Look at alarms, and take them back.")

@@ -11,10 +11,10 @@ from typing import Annotated, Any
 
 import typer
 
-from ktui import store_printers as printers
 from ktui.commands.lifecycle import DEFAULT_NAME, Name
-from ktui.store_client import BAD_ARGUMENTS, PREFIX, EtcdctlError, Format, WriteOut, ask, no_table, show
-from ktui.store_keys import base64_of, interval, lease_id
+from ktui.store import printers
+from ktui.store.client import BAD_ARGUMENTS, PREFIX, EtcdctlError, Format, WriteOut, ask, no_table, show
+from ktui.store.keys import base64_of, interval, lease_id
 
 NO_VALUE = "put command needs 1 argument and input from stdin or 2 arguments"
 

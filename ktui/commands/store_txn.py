@@ -11,13 +11,13 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from engine.api.go_integer import parse_int
-from ktui import store_printers as printers
+from engine.api.golang.integer import parse_int
 from ktui.commands.lifecycle import DEFAULT_NAME, Name
 from ktui.commands.store_put import NO_VALUE, delete_request, encoded, put_request, send
-from ktui.etcdctl_line import QUOTED, FlagError, Parsed, SyntaxFault, parse, unquoted, words_of
-from ktui.store_client import BAD_ARGUMENTS, INVALID_INPUT, EtcdctlError, Format, WriteOut, ask, no_table, show
-from ktui.store_keys import check_consistency, interval, sorting
+from ktui.store import printers
+from ktui.store.client import BAD_ARGUMENTS, INVALID_INPUT, EtcdctlError, Format, WriteOut, ask, no_table, show
+from ktui.store.command_line import QUOTED, FlagError, Parsed, SyntaxFault, parse, unquoted, words_of
+from ktui.store.keys import check_consistency, interval, sorting
 
 Json = dict[str, Any]
 T = TypeVar("T")

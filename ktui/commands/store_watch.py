@@ -12,10 +12,10 @@ from typing import Annotated, Any, NamedTuple
 import orjson
 import typer
 
-from ktui import store_printers as printers
 from ktui.commands.lifecycle import DEFAULT_NAME, Name
 from ktui.commands.store_exec import command_of, run_for_each
-from ktui.store_client import (
+from ktui.store import printers
+from ktui.store.client import (
     BAD_ARGUMENTS,
     INTERRUPTED,
     PREFIX,
@@ -29,7 +29,7 @@ from ktui.store_client import (
     query_of,
     stream,
 )
-from ktui.store_keys import integer_flag, interval
+from ktui.store.keys import integer_flag, interval
 
 _COMPACTED = "watch was canceled (etcdserver: mvcc: required revision has been compacted)"
 _NO_RANGE = "watch was canceled (mvcc: watcher range is empty)"

@@ -13,8 +13,8 @@ from engine.kubectl.streaming import chunks
 from engine.tasks import Supervisor
 from ktui.commands.store_exec import parted
 from ktui.commands.store_watch import Shown, follow, opened, watch_query
-from ktui.etcdctl_line import FlagError, SyntaxFault, parse, words_of
-from ktui.store_client import BAD_ARGUMENTS, INVALID_INPUT, PREFIX, EtcdctlError
+from ktui.store.client import BAD_ARGUMENTS, INVALID_INPUT, PREFIX, EtcdctlError
+from ktui.store.command_line import FlagError, SyntaxFault, parse, words_of
 
 _FLAGS = {"prefix": False, "rev": True, "prev-kv": False, "progress-notify": False, "interactive": False}
 

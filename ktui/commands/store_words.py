@@ -11,8 +11,8 @@ from typing import Any, NoReturn, cast
 import typer
 from typer.core import TyperGroup
 
-from ktui.etcdctl_line import FlagError, switch
-from ktui.store_client import BAD_FEATURE, EtcdctlError
+from ktui.store.client import BAD_FEATURE, EtcdctlError
+from ktui.store.command_line import FlagError, switch
 
 # click's, which typer keeps in one place or another: what is wrong with the words of a command line.
 _UsageError = cast("type[Exception]", typer.BadParameter.__mro__[1])

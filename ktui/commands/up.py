@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from engine.api.go_duration import parse_duration
+from engine.api.golang.duration import parse_duration
 from engine.api.schema import UnknownVersionError, resolve_version
 from engine.apiserver.admission.choice import Choice
 from engine.apiserver.audit import AuditPolicyError, load_policy

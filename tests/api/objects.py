@@ -8,7 +8,7 @@ from engine.api.decoding import decode
 from engine.api.defaults import apply_defaults
 from engine.api.resources import ResourceInfo, ResourceRegistry
 from engine.api.schema import load_definitions
-from engine.api.strategy import prepare_for_create
+from engine.api.strategies.strategy import prepare_for_create
 from engine.api.types import GVK, Object
 from engine.api.validation import validate_create
 

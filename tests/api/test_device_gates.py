@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.api.resources import ResourceInfo, ResourceRegistry
-from engine.api.strategy import prepare_for_create, prepare_for_status_update, prepare_for_update
+from engine.api.strategies.strategy import prepare_for_create, prepare_for_status_update, prepare_for_update
 from engine.api.types import GVK, Object
 
 CLAIM, TEMPLATE, CLASS, SLICE = "ResourceClaim", "ResourceClaimTemplate", "DeviceClass", "ResourceSlice"

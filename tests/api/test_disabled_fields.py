@@ -6,8 +6,8 @@ import copy
 
 import pytest
 
-from engine.api.disabled_fields import drop_disabled_fields
 from engine.api.resources import ResourceRegistry
+from engine.api.strategies.disabled_fields import drop_disabled_fields
 from engine.api.types import GVK, Object
 from tests.api.objects import info
 

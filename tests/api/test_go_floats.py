@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.api.go_floats import shown_float
+from engine.api.golang.floats import shown_float
 
 
 @pytest.mark.parametrize(

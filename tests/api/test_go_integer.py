@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from engine.api.go_integer import parse_int, parse_uint
+from engine.api.golang.integer import parse_int, parse_uint
 
 SYNTAX, RANGE = "invalid syntax", "value out of range"
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.api.go_json import syntax_error
+from engine.api.golang.json import syntax_error
 
 BROKEN = {
     "nothing": ("", "unexpected end of JSON input"),

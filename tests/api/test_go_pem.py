@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.api.go_pem import PemBlock, pem_blocks
+from engine.api.golang.pem import PemBlock, pem_blocks
 
 _HELLO = "-----BEGIN A-----\naGVsbG8=\n-----END A-----\n"
 _FOUND = PemBlock("A", b"hello")

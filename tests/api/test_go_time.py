@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.api.go_time import TimeError, micros, seconds
+from engine.api.golang.time import TimeError, micros, seconds
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.api.go_url import Url, parse
+from engine.api.golang.url import Url, parse
 
 
 @pytest.mark.parametrize(

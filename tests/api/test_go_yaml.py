@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.api.go_yaml import YamlError, load, resolve_v3
+from engine.api.golang.yaml import YamlError, load, resolve_v3
 
 SCALARS: dict[str, Any] = {
     "1e3": 1000, "1E3": 1000, "1e+3": 1000, "1.0": 1, "1.": 1, ".5": 0.5, "-1.5e-7": -1.5e-7, "+.5": 0.5, "1e0": 1,

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
-from engine.api.openapi import OpenApi
+from engine.api.openapi.documents import OpenApi
 from engine.api.resources import ResourceRegistry
 from engine.api.schema import load_definitions
 from tests.api.objects import DEFINITIONS, REGISTRY

@@ -11,7 +11,12 @@ import pytest
 from engine.api.apply.reset_fields import reset_fields, without
 from engine.api.resources import ResourceInfo, ResourceRegistry
 from engine.api.schema import load_definitions
-from engine.api.strategy import prepare_for_approval, prepare_for_create, prepare_for_status_update, prepare_for_update
+from engine.api.strategies.strategy import (
+    prepare_for_approval,
+    prepare_for_create,
+    prepare_for_status_update,
+    prepare_for_update,
+)
 from engine.api.types import GVK, Object
 from tests.api.objects import REGISTRY, info
 

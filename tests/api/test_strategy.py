@@ -5,7 +5,7 @@ import copy
 import pytest
 
 from engine.api.resources import ResourceRegistry
-from engine.api.strategy import (
+from engine.api.strategies.strategy import (
     grace_period,
     mark_deleting,
     prepare_for_create,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.api.go_yaml import YamlError, load
+from engine.api.golang.yaml import YamlError, load
 
 NAMES = "abcdefghi"
 BOMB = "".join(

@@ -7,9 +7,9 @@ import pytest
 from engine.api.errors import ApiError
 from engine.api.types import ENDPOINT_SLICES, ENDPOINTS, GVR, SERVICES
 from engine.apiserver.bootstrap import kubernetes_service
-from engine.apiserver.kubernetes_service import INTERVAL, LEASE_SECONDS, KubernetesService, MasterLeases
 from engine.apiserver.loopback import Loopback
 from engine.apiserver.server import ApiServer
+from engine.apiserver.services.kubernetes_service import INTERVAL, LEASE_SECONDS, KubernetesService, MasterLeases
 from engine.client import Client
 from engine.store.sqlite import SqliteStore
 from engine.world import World

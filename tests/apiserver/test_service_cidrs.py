@@ -11,7 +11,7 @@ from engine.api.errors import ApiError
 from engine.api.types import EVENTS, GVR, SERVICES, Object
 from engine.apiserver.own_events import SERIES_EVENTS
 from engine.apiserver.server import ApiServer
-from engine.apiserver.service_cidrs import IP_ADDRESSES, SERVICE_CIDRS, ip_address_object
+from engine.apiserver.services.service_cidrs import IP_ADDRESSES, SERVICE_CIDRS, ip_address_object
 from engine.client import Client, InProcessTransport
 from engine.config import ClusterConfig
 from engine.store.sqlite import SqliteStore

@@ -7,8 +7,8 @@ import pytest
 
 from engine.api.types import CONFIGMAPS, DEPLOYMENTS, EVENTS, PODS, SECRETS, SERVICE_ACCOUNTS, Object
 from engine.api.wire import WatchEvent
+from engine.apiserver.cacher.watcher import BUFFER
 from engine.apiserver.server import ApiServer
-from engine.apiserver.watcher import BUFFER
 from engine.client import Client, Watch
 from engine.clock import VirtualClock
 from engine.config import ClusterConfig

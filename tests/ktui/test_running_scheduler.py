@@ -7,8 +7,8 @@ import pytest
 from engine.api.types import Object
 from engine.scheduler.configuration.loading import load
 from engine.world import World
-from ktui.running_scheduler import NoSuchObjectError, read_running, why_undecided
-from ktui.whatif import WhatIf
+from ktui.whatif.question import WhatIf
+from ktui.whatif.running import NoSuchObjectError, read_running, why_undecided
 from tests.scheduler.objects import pod
 from tests.scheduler.stage import Stage, open_stage
 

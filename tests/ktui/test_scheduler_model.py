@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from ktui.decision_report import sections, summary, waiting
 from ktui.models.remedies import remedies
 from ktui.models.scheduler import SchedulerModel, filter_columns, filter_rows, result_words, verdict, why_ahead
+from ktui.whatif.decisions import sections, summary, waiting
 from ktui.widgets.attempt_details import attempt_parts, waiting_parts
 from ktui.widgets.fill_bars import fill_line
 from ktui.widgets.verdict_tables import filters, short

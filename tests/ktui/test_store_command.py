@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ktui.store_printers import ENDPOINT_HEADERS, endpoint_row
+from ktui.store.printers import ENDPOINT_HEADERS, endpoint_row
 from tests.engine_process import TIMEOUT, Home
 from tests.ktui.here import Here, runner
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ktui.store_protobuf import message
+from ktui.store.protobuf import message
 
 HEADER = {"cluster_id": 14841639068965178418, "member_id": 10276657743932975437, "revision": 2, "raft_term": 3}
 WRITTEN = "08b298eaf1948386fccd0110cdd2918bd2b881cf8e0118022003"

@@ -19,7 +19,7 @@ from engine.client.connection import Connection
 from engine.client.https import HttpsTransport
 from ktui.commands.store_watch import Shown
 from ktui.commands.store_watch_lines import follow_lines
-from ktui.store_client import EtcdctlError, Format
+from ktui.store.client import EtcdctlError, Format
 from tests.engine_process import TIMEOUT, Home
 from tests.ktui.here import Here, runner
 

@@ -18,7 +18,7 @@ from engine.scheduler.whatif.cluster import RESOURCES, TAKE_DUMP
 from engine.scheduler.whatif.dumps import lacking
 from engine.scheduler.whatif.targets import BETWEEN, kind_of
 from ktui.commands import UsageError
-from ktui.whatif import WhatIf, read_dump
+from ktui.whatif.question import WhatIf, read_dump
 from tests.scheduler.objects import node, pod, taint
 
 NODE, POD = node("a"), pod("p")

@@ -16,10 +16,10 @@ from engine.scheduler.configuration import ExtenderConfiguration
 from engine.scheduler.configuration.loading import load
 from engine.scheduler.framework.profile import Profile
 from engine.scheduler.plugins.coscheduling import GROUP_LABEL, MIN_AVAILABLE_LABEL
-from ktui import whatif_report
 from ktui.commands import UsageError
 from ktui.report import plain
-from ktui.whatif import WhatIf, read_configuration, read_objects
+from ktui.whatif import report as whatif_report
+from ktui.whatif.question import WhatIf, read_configuration, read_objects
 from tests.scheduler.objects import container, node, pod
 
 

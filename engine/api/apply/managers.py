@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from engine.api.apply.field_sets import FieldSet, union, valid
-from engine.api.go_text import quoted
+from engine.api.golang.text import quoted
 from engine.api.types import Object
 
 APPLY = "Apply"

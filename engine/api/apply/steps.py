@@ -14,8 +14,8 @@ from typing import Any
 
 import orjson
 
-from engine.api.go_floats import shown_float
-from engine.api.go_text import quoted
+from engine.api.golang.floats import shown_float
+from engine.api.golang.text import quoted
 
 _NAME, _KEYS, _VALUE, _INDEX = "fkvi"
 # What orjson writes otherwise; a backslash that is meant is found so that what comes after it is not.

@@ -14,7 +14,7 @@ from engine.api.cel.operators import duration, timestamp, unsigned, whole
 from engine.api.cel.regexes import matches
 from engine.api.cel.types import BOOL, BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP, UINT, A
 from engine.api.cel.values import MAX_INT, Duration, EvaluationError, Timestamp, type_of
-from engine.api.go_floats import shown_float
+from engine.api.golang.floats import shown_float
 
 _UNITS = {"ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
 _DURATION_PART = re.compile(r"(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)")

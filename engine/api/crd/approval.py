@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from enum import Enum
 
-from engine.api import go_url
 from engine.api.crd.naming import condition, find_condition, with_condition
+from engine.api.golang import url as go_url
 from engine.api.types import Object
 from engine.api.validation.problems import Problems
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from engine.api.duration import human_age
-from engine.api.go_floats import shown_float
-from engine.api.go_json import written
+from engine.api.golang.floats import shown_float
+from engine.api.golang.json import written
 from engine.api.jsonpath import JsonPath, JsonPathError
 from engine.api.tables.columns import NAME, Column, KindTable, Row, kind_table
 from engine.api.tables.registry import NAME_AND_AGE

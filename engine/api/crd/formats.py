@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from ipaddress import AddressValueError, IPv4Address, IPv6Address, ip_interface
 
-from engine.api import go_url
+from engine.api.golang import url as go_url
 from engine.api.validation.text import dns_label, dns_subdomain
 
 _HOST_LABEL = re.compile(r"[a-zA-Z0-9\u00a1-\uffff](?:[a-zA-Z0-9\u00a1-\uffff-]{0,62}[a-zA-Z0-9\u00a1-\uffff])?")

@@ -6,7 +6,7 @@ from typing import Any
 
 from engine.api.crd.values import json_type
 from engine.api.extension import ScalePaths
-from engine.api.go_values import shown_value
+from engine.api.golang.values import shown_value
 from engine.api.types import Object
 from engine.api.validation.problems import Problems
 

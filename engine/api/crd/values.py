@@ -12,7 +12,7 @@ from engine.api.crd.correlation import correlated, unchanged
 from engine.api.crd.number_ranges import out_of_range, ranged
 from engine.api.crd.structural import MISSING, Structural
 from engine.api.errors import Cause, field_invalid, field_not_supported, field_type_invalid
-from engine.api.go_floats import shown_float
+from engine.api.golang.floats import shown_float
 from engine.api.validation.problems import Problems
 
 _GO_FORMATS = {"integer": "int64", "number": "float64"}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from engine.api.daemon_generation import fill_template_generation
 from engine.api.defaults.fields import fill
 from engine.api.defaults.pods import pod_only, pod_spec, pod_status
 from engine.api.defaults.storage import claim_spec
 from engine.api.defaults.twins import drop_init_annotations, pod_addresses
+from engine.api.strategies.daemon_generation import fill_template_generation
 from engine.api.types import Object
 
 _QUARTER = "25%"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.api.go_floats import shown_float
+from engine.api.golang.floats import shown_float
 from engine.api.jsonpath.comparing import OPERATORS, compares
 from engine.api.jsonpath.nodes import (
     Actions,

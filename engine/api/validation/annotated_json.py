@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from engine.api.go_json import syntax_error
+from engine.api.golang.json import syntax_error
 
 # What encoding/json calls values, and which of them go into Go's plain types.
 _KINDS = {str: "string", bool: "bool", int: "number", float: "number", list: "array", dict: "object"}

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 
-from engine.api.go_pem import PemBlock, pem_blocks
+from engine.api.golang.pem import PemBlock, pem_blocks
 from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.differences import difference

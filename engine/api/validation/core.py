@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from engine.api.go_json import syntax_error
+from engine.api.golang.json import syntax_error
 from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.problems import Problems

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.api.errors import OMITTED
-from engine.api.go_integer import parse_int
+from engine.api.golang.integer import parse_int
 from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.problems import Problems

@@ -8,7 +8,7 @@ from typing import Any
 from cryptography import x509
 
 from engine.api.errors import OMITTED, Stringer
-from engine.api.go_pem import PemBlock, pem_blocks
+from engine.api.golang.pem import PemBlock, pem_blocks
 from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.certificates import parsed_certificate

@@ -9,7 +9,7 @@ import ipaddress
 from collections.abc import Sequence
 
 from engine.api.defaults.networking import externally_accessible
-from engine.api.service_strategy import needs_health_check
+from engine.api.strategies.service_strategy import needs_health_check
 from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.go_values import internal

@@ -12,7 +12,7 @@ from binascii import Error
 
 from cryptography import x509
 
-from engine.api import go_url
+from engine.api.golang import url as go_url
 from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.problems import Problems

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.api.errors import ApiError
-from engine.api.go_integer import MAX_INT64, parse_int
+from engine.api.golang.integer import MAX_INT64, parse_int
 from engine.api.selectors import LabelSelector
 from engine.api.types import Object
 from engine.api.validation import go_pods, text

@@ -13,7 +13,7 @@ from engine.api.quota import Amounts, parsed
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVR, Object
 from engine.apiserver.admission.attributes import WRITES, Attributes, Operation, Plugin, denied
-from engine.apiserver.caches import WatchCaches
+from engine.apiserver.cacher.caches import WatchCaches
 
 LIMIT_RANGES = GVR("", "v1", "limitranges")
 ANNOTATION = "kubernetes.io/limit-ranger"

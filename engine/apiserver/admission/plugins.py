@@ -68,7 +68,7 @@ from engine.apiserver.admission.webhooks import (
 )
 from engine.apiserver.authorization import UnionAuthorizer
 from engine.apiserver.authorization.rbac import RBACAuthorizer
-from engine.apiserver.caches import WatchCaches
+from engine.apiserver.cacher.caches import WatchCaches
 from engine.apiserver.lookup import Lookup
 from engine.apiserver.storage import Storage
 from engine.apiserver.webhook_client import WebhookClient

@@ -11,7 +11,7 @@ from engine.api.pod_security import PREFIX, PRIVILEGED, LevelVersion, Policy, ev
 from engine.api.resources import ResourceInfo
 from engine.api.types import NAMESPACES, Object
 from engine.apiserver.admission.attributes import WRITES, Attributes, Operation, Plugin, denied
-from engine.apiserver.caches import WatchCaches
+from engine.apiserver.cacher.caches import WatchCaches
 from engine.apiserver.lookup import Lookup
 
 _MAX_PODS = 3000

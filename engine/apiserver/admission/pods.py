@@ -8,7 +8,7 @@ from __future__ import annotations
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVR, Object
 from engine.apiserver.admission.attributes import CHANGES, CREATES, WRITES, Attributes, Operation, Plugin, denied
-from engine.apiserver.caches import WatchCaches
+from engine.apiserver.cacher.caches import WatchCaches
 from engine.apiserver.lookup import Lookup
 
 PRIORITY_CLASSES = GVR("scheduling.k8s.io", "v1", "priorityclasses")

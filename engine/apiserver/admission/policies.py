@@ -20,7 +20,7 @@ from engine.apiserver.admission.matching import Criteria, Matcher
 from engine.apiserver.admission.metrics import VALIDATE, AdmissionMetrics
 from engine.apiserver.admission.requests import request_of, shown_as
 from engine.apiserver.authorization import UnionAuthorizer
-from engine.apiserver.caches import WatchCaches
+from engine.apiserver.cacher.caches import WatchCaches
 
 if TYPE_CHECKING:  # loaded with the first policy
     from engine.apiserver.admission.expressions import Expressions

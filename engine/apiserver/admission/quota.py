@@ -11,7 +11,7 @@ from engine.api.types import GVR
 from engine.apiserver.admission.attributes import WRITES, Attributes, Operation, Plugin
 from engine.apiserver.admission.quota_checks import concerns_object
 from engine.apiserver.admission.quota_evaluation import QuotaEvaluation
-from engine.apiserver.caches import WatchCaches
+from engine.apiserver.cacher.caches import WatchCaches
 from engine.apiserver.storage import Storage
 
 QUOTAS = GVR("", "v1", "resourcequotas")

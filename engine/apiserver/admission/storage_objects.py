@@ -11,7 +11,7 @@ from engine.api.quantity import Quantity
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVR, Object
 from engine.apiserver.admission.attributes import CREATES, UPDATES, Attributes, Operation, Plugin, denied
-from engine.apiserver.caches import WatchCaches
+from engine.apiserver.cacher.caches import WatchCaches
 from engine.apiserver.lookup import Lookup
 
 STORAGE_CLASSES = GVR("storage.k8s.io", "v1", "storageclasses")

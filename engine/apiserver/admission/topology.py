@@ -8,7 +8,7 @@ from __future__ import annotations
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object
 from engine.apiserver.admission.attributes import CREATES, Attributes, Operation, Plugin
-from engine.apiserver.caches import WatchCaches
+from engine.apiserver.cacher.caches import WatchCaches
 
 _LABELS = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
 _SINCE = (1, 35)

@@ -14,7 +14,7 @@ import orjson
 
 from engine.api.errors import ApiError, bad_request, forbidden, internal
 from engine.api.excluded_resources import is_for_webhooks
-from engine.api.go_json import syntax_error
+from engine.api.golang.json import syntax_error
 from engine.api.patch import json_patch
 from engine.api.patch.merge_patch import json_kind
 from engine.api.resources import ResourceInfo
@@ -26,7 +26,7 @@ from engine.apiserver.admission.matching import Criteria, Matcher
 from engine.apiserver.admission.metrics import ADMIT, AdmissionMetrics
 from engine.apiserver.admission.requests import kind_of, read_back, request_of, retyped, shown_as, take_over
 from engine.apiserver.authorization import UnionAuthorizer
-from engine.apiserver.caches import WatchCaches
+from engine.apiserver.cacher.caches import WatchCaches
 from engine.apiserver.deadlines import out_of_time, seconds_left
 from engine.apiserver.webhook_client import WebhookClient, WebhookError
 from engine.apiserver.webhook_reviews import ADMISSION_REVIEW

@@ -15,12 +15,12 @@ from engine.api.apply import track_update
 from engine.api.crd.naming import is_true
 from engine.api.defaults import apply_defaults
 from engine.api.resources import ResourceInfo
-from engine.api.strategy import prepare_for_create
+from engine.api.strategies.strategy import prepare_for_create
 from engine.api.types import ENDPOINT_SLICES, GVR, SERVICES, Object, copy_object
 from engine.apiserver.backend import Backend
+from engine.apiserver.cacher.watch_cache import WatchCache
 from engine.apiserver.customresources.live import LiveRegistry
 from engine.apiserver.registry.metadata import fill_for_create
-from engine.apiserver.watch_cache import WatchCache
 from engine.store.types import StoreError, prefix_end
 from engine.tasks import Supervisor
 from engine.trace import Hop

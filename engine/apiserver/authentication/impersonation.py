@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from urllib.parse import unquote
 
 from engine.api.errors import bad_request, internal
-from engine.api.go_text import quoted
+from engine.api.golang.text import quoted
 from engine.api.wire import Request
 from engine.apiserver.authentication.user import (
     ANONYMOUS,

@@ -16,7 +16,7 @@ from engine.api.types import GVR, PODS, Object
 from engine.apiserver.authentication.user import NODE_PREFIX, NODES_GROUP, UserInfo
 from engine.apiserver.authorization.attributes import Attributes, Decision, Verdict
 from engine.apiserver.authorization.rules import covers_resource
-from engine.apiserver.caches import WatchCaches
+from engine.apiserver.cacher.caches import WatchCaches
 from engine.apiserver.lookup import Lookup
 
 LEASE_NAMESPACE = "kube-node-lease"

@@ -24,9 +24,9 @@ from engine.api.crd.version import CustomVersion
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVR, Object, copy_object
 from engine.apiserver.backend import Backend
+from engine.apiserver.cacher.watch_cache import WatchCache
 from engine.apiserver.customresources.cleaning import Cleaner
 from engine.apiserver.customresources.live import LiveRegistry
-from engine.apiserver.watch_cache import WatchCache
 from engine.store.types import CompactedError, StoreError, prefix_end
 from engine.tasks import Supervisor
 from engine.trace import Hop

@@ -12,7 +12,7 @@ from typing import Any
 from engine.api.resources import ResourceInfo
 from engine.api.types import NODES, PODS, Object
 from engine.apiserver.backend import Backend
-from engine.apiserver.watch_cache import WatchCache
+from engine.apiserver.cacher.watch_cache import WatchCache
 from engine.store.types import StoreError
 
 FAILING = frozenset({"CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "CreateContainerError"})

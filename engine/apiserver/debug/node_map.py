@@ -9,8 +9,8 @@ from collections import Counter
 
 from engine.api.types import NODES, PODS, Object
 from engine.apiserver.backend import Backend
+from engine.apiserver.cacher.watch_cache import WatchCache
 from engine.apiserver.debug.census import pod_state
-from engine.apiserver.watch_cache import WatchCache
 from engine.store.types import StoreError
 
 MOST_TILES = 128  # Pods of a node that are told one by one

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from engine.api.errors import bad_request
-from engine.api.go_integer import parse_int
+from engine.api.golang.integer import parse_int
 from engine.api.wire import Request
 
 

@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from engine.api.errors import PlainTextError
 from engine.api.types import Object
 from engine.apiserver.authentication.user import UserInfo
+from engine.apiserver.cacher.watch_cache import WatchCache
+from engine.apiserver.fairness.flow_classifier import Flow
 from engine.apiserver.fairness.metrics import CANCELLED, CONCURRENCY_LIMIT, QUEUE_FULL, TIME_OUT, FairnessMetrics
 from engine.apiserver.fairness.queues import Claim, Queue, Queues
 from engine.apiserver.fairness.shuffle_sharding import flow_hash
-from engine.apiserver.flow_classifier import Flow
 from engine.apiserver.request_info import RequestInfo
-from engine.apiserver.watch_cache import WatchCache
 from engine.clock import Clock
 
 SEATS = 600  # --max-requests-inflight and --max-mutating-requests-inflight

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from engine.apiserver.fairness.flow_classifier import Flow
 from engine.apiserver.fairness.shuffle_sharding import deal
-from engine.apiserver.flow_classifier import Flow
 from engine.apiserver.request_info import RequestInfo
 
 GUESS = 60.0  # seconds that a request may take, estimatedServiceDuration

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from engine.api.field_numbers import field_numbers, message_name
-from engine.api.go_duration import parse_duration
+from engine.api.golang.duration import parse_duration
 from engine.api.schema import DURATION, INT_OR_STRING, MICRO_TIME, QUANTITY, TIME, Definitions, Schema
 from engine.api.types import GVK, Object
 from engine.apiserver.protobuf.decoding import (

@@ -14,8 +14,8 @@ import orjson
 from engine.api.decoders import Mismatch
 from engine.api.decoding import Decoded, decode, load_json
 from engine.api.errors import ApiError, KindMissing, bad_request, unsupported_media_type
-from engine.api.go_json import syntax_error
-from engine.api.go_text import json_text
+from engine.api.golang.json import syntax_error
+from engine.api.golang.text import json_text
 from engine.api.json_objects import in_key_order, path_steps
 from engine.api.schema import Definitions
 from engine.api.types import GVK, Object

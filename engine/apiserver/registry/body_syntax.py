@@ -9,7 +9,7 @@ from __future__ import annotations
 import orjson
 
 from engine.api.errors import ApiError, bad_request
-from engine.api.go_json import syntax_error
+from engine.api.golang.json import syntax_error
 from engine.api.types import GVK
 from engine.api.wire import JSON, Request
 from engine.apiserver.registry.body import media_type

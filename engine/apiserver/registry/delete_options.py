@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.api.decoding import Unfit, unmarshalled
 from engine.api.errors import ApiError, Cause, field_invalid, field_not_supported, invalid
-from engine.api.go_json import syntax_error
+from engine.api.golang.json import syntax_error
 from engine.api.schema import Definitions
 from engine.api.types import GVK
 from engine.api.wire import JSON

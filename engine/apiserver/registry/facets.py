@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from engine.api.disabled_fields import drop_disabled_fields
 from engine.api.errors import Cause
 from engine.api.resources import ResourceInfo
 from engine.api.selectors import format_label_selector, format_labels
+from engine.api.strategies.disabled_fields import drop_disabled_fields
 from engine.api.types import Object, copy_object
 from engine.api.validation.certificates import validate_approval
 from engine.api.validation.declared import declaratively

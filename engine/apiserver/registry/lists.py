@@ -14,12 +14,12 @@ from dataclasses import replace
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object
 from engine.apiserver.backend import Backend
+from engine.apiserver.cacher.watch_cache import WatchCache
 from engine.apiserver.registry.conversion import from_storage
 from engine.apiserver.registry.options import ListOptions
 from engine.apiserver.registry.resource_versions import Continue, continue_expired, too_large, too_old
 from engine.apiserver.registry.selection import Selection
 from engine.apiserver.storage import Page
-from engine.apiserver.watch_cache import WatchCache
 from engine.store.types import CompactedError, FutureRevisionError, StoreUnavailableError
 
 # A list is made in chunks, so that a long one does not hold the loop.

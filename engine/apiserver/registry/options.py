@@ -12,7 +12,7 @@ from engine.api.errors import (
     field_required,
     invalid,
 )
-from engine.api.go_integer import parse_int
+from engine.api.golang.integer import parse_int
 from engine.api.types import GVK
 from engine.api.validation.metadata import MANAGER_LENGTH, field_manager
 from engine.api.validation.problems import Problems

@@ -15,7 +15,7 @@ import orjson
 from engine.api.apply import named
 from engine.api.decoders import Mismatch, json_type
 from engine.api.errors import ApiError, KindMissing, field_invalid, invalid
-from engine.api.go_fields import named_strings
+from engine.api.golang.fields import named_strings
 from engine.api.patch.merge_patch import json_kind
 from engine.api.patch.strategic_common import go_text
 from engine.api.types import GVK, Object

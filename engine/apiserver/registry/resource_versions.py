@@ -11,8 +11,8 @@ import orjson
 
 from engine.api.decoders import json_type
 from engine.api.errors import ApiError, bad_request, expired
-from engine.api.go_integer import parse_uint
-from engine.api.go_json import syntax_error
+from engine.api.golang.integer import parse_uint
+from engine.api.golang.json import syntax_error
 from engine.api.types import Object
 
 _VERSION = "meta.k8s.io/v1"

@@ -15,7 +15,7 @@ from engine.api.selectors import FieldRequirement, FieldSelector, LabelSelector
 from engine.api.types import Object
 from engine.api.validation.text import dns_label, path_segment
 from engine.api.wire import Request
-from engine.apiserver.watch_cache import WatchCache
+from engine.apiserver.cacher.watch_cache import WatchCache
 
 _CHEAP = ("metadata.name", "metadata.namespace")
 

@@ -19,6 +19,8 @@ from engine.api.resources import ResourceInfo
 from engine.api.types import Object
 from engine.api.wire import PROTOBUF, EventStream, WatchEvent
 from engine.apiserver.backend import Backend
+from engine.apiserver.cacher.watch_cache import WatchCache
+from engine.apiserver.cacher.watcher import Interest
 from engine.apiserver.call import Call
 from engine.apiserver.causes import name_causes
 from engine.apiserver.changes import with_resource_version
@@ -29,8 +31,6 @@ from engine.apiserver.registry.options import ListOptions
 from engine.apiserver.registry.representation import negotiate_stream, takes_json
 from engine.apiserver.registry.selection import Selection, select
 from engine.apiserver.streams import FixedEvents, MappedEvents
-from engine.apiserver.watch_cache import WatchCache
-from engine.apiserver.watcher import Interest
 from engine.clock import wall
 from engine.metrics import Distribution
 

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 from engine.api.apply import track_update
 from engine.api.defaults import apply_defaults
 from engine.api.errors import ApiError, Cause, conflict, field_invalid, invalid
-from engine.api.go_integer import parse_uint
+from engine.api.golang.integer import parse_uint
 from engine.api.resources import ResourceInfo
-from engine.api.strategy import (
+from engine.api.strategies.strategy import (
     prepare_for_approval,
     prepare_for_create,
     prepare_for_status_update,

@@ -1,11 +1,11 @@
-"""YAML in requests, as JSON (engine.api.go_yaml has how it is read)."""
+"""YAML in requests, as JSON (engine.api.golang.yaml has how it is read)."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from engine.api.errors import bad_request
-from engine.api.go_yaml import YamlError, load
+from engine.api.golang.yaml import YamlError, load
 from engine.api.yaml_text import CONVERTING, twice_in_yaml, unmarshal_errors
 
 __all__ = ["CONVERTING", "read_yaml", "twice_in_yaml", "unmarshal_errors"]

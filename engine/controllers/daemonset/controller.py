@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 
-from engine.api.daemon_generation import TEMPLATE_GENERATION
 from engine.api.errors import ApiError
+from engine.api.strategies.daemon_generation import TEMPLATE_GENERATION
 from engine.api.types import GVK, GVR, NODES, Object, copy_object
 from engine.client import NORMAL, WARNING, object_key
 from engine.controllers.daemonset.fitting import daemon_tolerations, fit, pinned_to

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.api.go_yaml import YamlError, load
+from engine.api.golang.yaml import YamlError, load
 from engine.kubectl.kustomize import builtin_fields as builtin
 from engine.kubectl.kustomize import crds
 from engine.kubectl.kustomize.builtin_references import REFERENCES

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from engine.api.go_yaml import YamlError, load
+from engine.api.golang.yaml import YamlError, load
 from engine.kubectl.kustomize.errors import BuildError
 from engine.kubectl.kustomize.fields import FieldSpec
 from engine.kubectl.kustomize.identity import Gvk

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from engine.api.go_json import written
+from engine.api.golang.json import written
 from engine.kubectl.kustomize.resources import Resources
 
 # So that no hash spells a word, and none looks like a number.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.api.go_yaml import YamlError, load
+from engine.api.golang.yaml import YamlError, load
 from engine.kubectl.kustomize.decoding import decoded
 from engine.kubectl.kustomize.errors import BuildError, within
 from engine.kubectl.kustomize.loader import NAMES, Loader

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from engine.api.go_yaml import YamlError, load, resolve_v3
+from engine.api.golang.yaml import YamlError, load, resolve_v3
 from engine.kubectl.kustomize.errors import BuildError, MalformedYamlError
 from engine.kubectl.kustomize.resource import Resource
 

@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 from engine.api.errors import ApiError
-from engine.api.go_text import quoted
+from engine.api.golang.text import quoted
 from engine.api.patch import json_patch
 from engine.kubectl import yaml
 from engine.kubectl.kustomize import manifests

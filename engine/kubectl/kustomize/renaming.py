@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.api.go_json import written
+from engine.api.golang.json import written
 from engine.kubectl.kustomize.errors import BuildError
 from engine.kubectl.kustomize.fields import FieldSpec, change
 from engine.kubectl.kustomize.resource import Resource

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.api.go_yaml import YamlError, load, resolve_v3
+from engine.api.golang.yaml import YamlError, load, resolve_v3
 from engine.kubectl.kustomize import paths, structured
 from engine.kubectl.kustomize.errors import BuildError
 from engine.kubectl.kustomize.identity import Gvk, Id

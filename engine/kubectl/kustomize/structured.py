@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from engine.api.go_json import written
-from engine.api.go_yaml import YamlError, load, resolve_v3
+from engine.api.golang.json import written
+from engine.api.golang.yaml import YamlError, load, resolve_v3
 from engine.kubectl import yaml
 from engine.kubectl.kustomize import paths
 from engine.kubectl.kustomize.errors import BuildError

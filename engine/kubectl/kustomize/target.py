@@ -9,8 +9,8 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from engine.api.go_json import written
-from engine.api.go_text import quoted
+from engine.api.golang.json import written
+from engine.api.golang.text import quoted
 from engine.kubectl import yaml
 from engine.kubectl.kustomize import generators, manifests, origins, transforming, variables
 from engine.kubectl.kustomize.configuration import Configuration

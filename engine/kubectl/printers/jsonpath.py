@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from engine.api import jsonpath
-from engine.api.go_floats import shown_float
+from engine.api.golang.floats import shown_float
 from engine.kubectl.errors import CommandError
 
 _RELAXED = re.compile(r"\{\.?([^{}]+)\}|\.?([^{}]+)")

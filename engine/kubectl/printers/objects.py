@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from engine.api.go_text import quoted
-from engine.api.go_values import shown_value
+from engine.api.golang.text import quoted
+from engine.api.golang.values import shown_value
 from engine.api.types import Object
 from engine.kubectl import yaml
 from engine.kubectl.discovery import Resource

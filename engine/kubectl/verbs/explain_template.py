@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from engine.api.go_floats import shown_float
+from engine.api.golang.floats import shown_float
 from engine.kubectl.word_wrap import word_wrapped
 
 Raw = Mapping[str, Any]

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import asyncio
 
-from engine.api import go_time
 from engine.api.errors import ApiError
+from engine.api.golang import time as go_time
 from engine.api.selectors import LabelSelector, format_labels
 from engine.api.types import Object
 from engine.kubectl.arguments import split_arguments

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 
 import orjson
 
-from engine.api import go_url
+from engine.api.golang import url as go_url
 from engine.kubectl import yaml
 from engine.kubectl.errors import CommandError
 from engine.kubectl.session import Session

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-from engine.api.go_duration import duration_text
+from engine.api.golang.duration import duration_text
 from engine.api.quantity import Quantity
 from engine.api.resource_metrics import GROUP, NODE_METRICS, POD_METRICS, VERSION
 from engine.api.types import GVR, NODES, PODS, Object

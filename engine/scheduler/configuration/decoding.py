@@ -11,8 +11,8 @@ from typing import Any
 
 import orjson
 
-from engine.api.go_forms import UnmarshalError, type_meta
-from engine.api.go_yaml import YamlError, load
+from engine.api.golang.forms import UnmarshalError, type_meta
+from engine.api.golang.yaml import YamlError, load
 from engine.api.types import Object
 from engine.api.yaml_text import CONVERTING, twice_in_yaml, unmarshal_errors
 from engine.scheduler.configuration.arguments import FORMS, defaulted

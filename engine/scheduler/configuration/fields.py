@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from engine.api import go_forms
-from engine.api.go_forms import ANY, BOOL, FLOAT, INT32, INT64, STRING, Leaf, Struct, UnmarshalError
+from engine.api.golang import forms as go_forms
+from engine.api.golang.forms import ANY, BOOL, FLOAT, INT32, INT64, STRING, Leaf, Struct, UnmarshalError
 
 __all__ = ["ANY", "BOOL", "DURATION", "FLOAT", "INT32", "INT64", "STRING", "Struct"]
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import aiohttp
 import orjson
 
-from engine.api.go_json import first_value
+from engine.api.golang.json import first_value
 from engine.api.types import Object
 from engine.http_errors import post_error
 from engine.scheduler.configuration import ExtenderConfiguration

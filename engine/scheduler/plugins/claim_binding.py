@@ -6,7 +6,7 @@ from collections.abc import MutableMapping
 from typing import TYPE_CHECKING
 
 from engine.api.errors import ApiError
-from engine.api.go_duration import duration_text
+from engine.api.golang.duration import duration_text
 from engine.api.types import Object
 from engine.client import NORMAL
 from engine.scheduler.framework.status import SUCCESS, Status, error

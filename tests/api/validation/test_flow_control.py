@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.api.types import GVK, Object
-from engine.apiserver.flow_control import objects
+from engine.apiserver.fairness.flow_control import objects
 from tests.api.objects import problems
 
 SCHEMA = GVK("flowcontrol.apiserver.k8s.io", "v1", "FlowSchema")

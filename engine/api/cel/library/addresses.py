@@ -11,10 +11,10 @@ from urllib.parse import parse_qsl, quote, unquote
 
 import orjson
 
-from engine.api import go_url
 from engine.api.cel.functions import Library
 from engine.api.cel.types import BOOL, INT, STRING, STRINGS, map_of, opaque
 from engine.api.cel.values import EvaluationError, Opaque
+from engine.api.golang import url as go_url
 
 IP, CIDR, URL = opaque("net.IP"), opaque("net.CIDR"), opaque("kubernetes.URL")
 

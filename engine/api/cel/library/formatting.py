@@ -14,8 +14,8 @@ from typing import Any
 from engine.api.cel.conversions import shown_duration, shown_timestamp
 from engine.api.cel.types import Type
 from engine.api.cel.values import Duration, EvaluationError, Struct, Timestamp, UInt, type_of
-from engine.api.go_floats import shown_float
-from engine.api.go_text import quoted
+from engine.api.golang.floats import shown_float
+from engine.api.golang.text import quoted
 
 _PRECISION = 6
 _SUPERSCRIPT = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")

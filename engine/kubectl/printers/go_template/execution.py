@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from engine.api.go_values import shown_value
+from engine.api.golang.values import shown_value
 from engine.kubectl.printers.go_template.functions import FUNCTIONS, FunctionError, kind_of, truth
 from engine.kubectl.printers.go_template.parsing import (
     Branch,

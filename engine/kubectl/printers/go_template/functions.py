@@ -15,8 +15,8 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote_plus
 
-from engine.api.go_floats import shown_float
-from engine.api.go_values import shown_value
+from engine.api.golang.floats import shown_float
+from engine.api.golang.values import shown_value
 
 
 class FunctionError(Exception):

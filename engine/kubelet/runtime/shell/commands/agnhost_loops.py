@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Generator
 
-from engine.api.go_duration import parse_duration
+from engine.api.golang.duration import parse_duration
 from engine.kubelet.runtime.shell.commands.call import Call, read_file
 from engine.kubelet.runtime.shell.process import Machine, Process
 

@@ -1,0 +1,1 @@
+"""What a kind does to an object before it is written (upstream pkg/registry, strategy.go of each kind)."""

@@ -1,0 +1,1 @@
+"""The watch cache of each resource, and the watchers that it wakes (upstream storage/cacher)."""

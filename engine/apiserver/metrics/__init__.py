@@ -1,0 +1,1 @@
+"""What /metrics and /metrics/resources print, under upstream's names."""

@@ -1,0 +1,1 @@
+"""Addresses and ports of Services, given out and repaired (upstream pkg/registry/core/service)."""

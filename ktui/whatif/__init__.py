@@ -1,0 +1,1 @@
+"""Questions to the scheduler without a cluster: `ktui whatif`, and what it prints."""
