@@ -1,8 +1,9 @@
 """Durable puts of 1 KiB a second, with 1 and with 64 writers, beside a local etcd on the same disk where there is one.
 
 Every put is acknowledged after its fsync. The figure is that of 64 writers. Printed with it is what bounds any store on
-this machine: as many values as there are writers appended to a file and synced, and put into a table of SQLite without
-anything of ours around it.
+this machine: as many values as there are writers appended to a file and synced; put into a table of SQLite without
+anything of ours around it; and appended and synced for writers that wait for it on an event loop, by a store that does
+nothing else, neither index nor transaction.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sqlite3
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
+from io import FileIO
 from pathlib import Path
 
 from engine.clock import Clock
@@ -79,6 +81,39 @@ def sqlite_alone(folder: Path, writers: int, batches: int) -> float:
     return writers * batches / elapsed
 
 
+async def loop_alone(folder: Path, writers: int, puts: int) -> float:
+    """Puts a second of writers that wait for their append and its sync, many of which go together."""
+    waiting: list[tuple[bytes, asyncio.Future[None]]] = []
+    came = asyncio.Event()
+
+    async def put(_: int, key: bytes) -> None:
+        future = asyncio.get_running_loop().create_future()
+        waiting.append((key + VALUE, future))
+        came.set()
+        await future
+
+    async def commit(log: FileIO) -> None:
+        while True:
+            await came.wait()
+            came.clear()
+            taken, waiting[:] = list(waiting), []
+            await asyncio.to_thread(_append, log, b"".join(value for value, _ in taken))
+            for _, future in taken:
+                future.set_result(None)
+
+    with (folder / "log").open("ab", buffering=0) as log:
+        committer = asyncio.create_task(commit(log))
+        try:
+            return await rate(put, writers=writers, puts=puts)
+        finally:
+            committer.cancel()
+
+
+def _append(log: FileIO, data: bytes) -> None:
+    log.write(data)
+    os.fdatasync(log.fileno())
+
+
 async def run() -> Result:
     figures: dict[tuple[str, int], float] = {}
     contestants = {"ktui": ours, **({"etcd": theirs} if _etcd.executable() else {})}
@@ -89,9 +124,12 @@ async def run() -> Result:
             print(
                 f"{name}: {writers} writer(s), {puts} puts of {len(VALUE)} bytes: {figures[name, writers]:,.0f} puts/s"
             )
-    for name, alone in (("the disk alone", disk_alone), ("SQLite alone", sqlite_alone)):
+    for name, bound in (("the disk alone", disk_alone), ("SQLite alone", sqlite_alone)):
         with tempfile.TemporaryDirectory(dir=Path.cwd(), prefix=".bench-") as folder:
-            print(f"{name}: 64 values of {len(VALUE)} bytes a sync: {alone(Path(folder), 64, 1000):,.0f} puts/s")
+            print(f"{name}: 64 values of {len(VALUE)} bytes a sync: {bound(Path(folder), 64, 1000):,.0f} puts/s")
+    with tempfile.TemporaryDirectory(dir=Path.cwd(), prefix=".bench-") as folder:
+        alone = await loop_alone(Path(folder), 64, 64_000)
+        print(f"an event loop and the disk alone, no store: 64 writer(s): {alone:,.0f} puts/s")
     if "etcd" not in contestants:
         print("etcd: not on this machine (Debian: etcd-server), so no comparison")
         return Result("store_puts", round(figures["ktui", 64]), "puts/s")
