@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import select
 import signal
 import sys
 from collections.abc import Mapping, Sequence
@@ -26,6 +27,7 @@ from ktui.session import LateTransport, Session
 from ktui.settings import Settings
 
 WRITER_WAITS_SECONDS = 0.0005  # Textual's thread that writes to the terminal waits that long for the one that draws
+TERMINAL_SECONDS = 1.0  # between looks whether the terminal is still there
 LOOK_SECONDS = 0.1  # between looks for an engine that is starting
 
 
@@ -64,6 +66,18 @@ def _mind_signals(app: KtuiApp) -> None:
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, app.exit, "")
     loop.add_signal_handler(signal.SIGHUP, _hang_up, app)
+    if os.isatty(0):
+        terminal = select.poll()
+        terminal.register(0, 0)
+        _mind_terminal(app, terminal)
+
+
+def _mind_terminal(app: KtuiApp, terminal: select.poll) -> None:
+    """That it has gone is told to the leader of its session alone, which waits for its child if it is `make`."""
+    if terminal.poll(0):
+        _hang_up(app)
+    else:
+        asyncio.get_running_loop().call_later(TERMINAL_SECONDS, _mind_terminal, app, terminal)
 
 
 def _hang_up(app: KtuiApp) -> None:

@@ -55,6 +55,16 @@ def test_a_terminal_that_goes_takes_the_screen_with_it(tmp_path: Path) -> None:
     assert (tmp_path / ".state" / "history").read_text() == ""
 
 
+def test_a_terminal_that_goes_is_missed_where_only_a_parent_that_waits_is_told(tmp_path: Path) -> None:
+    """As `make run` is: it leads the session, and waits for its child."""
+    script = f"trap 'told=yes' HUP; {shlex.join(SCREEN)}; echo $? $told > {tmp_path}/ended"
+    with terminal(tmp_path, ("bash", "--norc", "-c", script)) as shown:
+        shown.until(AWAY)
+        shown.hang_up()
+        shown.ended()
+    assert (tmp_path / "ended").read_text() == f"{128 + signal.SIGHUP} yes\n"
+
+
 def test_a_screen_that_is_told_to_end_leaves_the_terminal_as_it_was(tmp_path: Path) -> None:
     with terminal(tmp_path) as shown:
         shown.until(AWAY)
