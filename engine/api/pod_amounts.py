@@ -7,7 +7,7 @@ Source: component-helpers resource helpers.go (AggregateContainerRequests, PodRe
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from engine.api.quantity import Quantity
 from engine.api.types import Object
@@ -21,7 +21,7 @@ _HUGE_PAGES = "hugepages-"
 def pod_amounts(pod: Object, part: str) -> dict[str, Quantity]:
     """The `requests` or `limits` of a Pod, its overhead included."""
     spec = pod.get("spec") or {}
-    total, overhead = amounts_without_overhead(spec, part), _parsed(spec.get("overhead"))
+    total, overhead = amounts_without_overhead(spec, part), parsed(spec.get("overhead"))
     if part == "limits":
         overhead = {name: amount for name, amount in overhead.items() if total.get(name)}
     add(total, overhead)
@@ -30,8 +30,8 @@ def pod_amounts(pod: Object, part: str) -> dict[str, Quantity]:
 
 def amounts_without_overhead(spec: Object, part: str) -> dict[str, Quantity]:
     """What its containers take together at their peak, or what a Pod says itself."""
-    total = peak(spec, lambda container: _parsed((container.get("resources") or {}).get(part)))
-    own = _parsed((spec.get("resources") or {}).get(part))
+    total = peak(spec, lambda container: parsed((container.get("resources") or {}).get(part)))
+    own = parsed((spec.get("resources") or {}).get(part))
     return total | {name: amount for name, amount in own.items() if is_pod_level(name)}
 
 
@@ -77,5 +77,6 @@ def has_own_resources(spec: Object) -> bool:
     return any(is_pod_level(name) for part in ("requests", "limits") for name in own.get(part) or ())
 
 
-def _parsed(listed: Mapping[str, str] | None) -> dict[str, Quantity]:
+def parsed(listed: Mapping[str, Any] | None) -> dict[str, Quantity]:
+    """A v1.ResourceList."""
     return {name: Quantity.parse(amount) for name, amount in (listed or {}).items()}

@@ -1,6 +1,7 @@
 """What objects take of a ResourceQuota (pkg/quota/v1): pure functions that admission and the controller share."""
 
-from engine.api.quota.amounts import Amounts, added, exceeded, grown, masked, parsed, shown
+from engine.api.pod_amounts import parsed
+from engine.api.quota.amounts import Amounts, added, exceeded, grown, masked, shown
 from engine.api.quota.constraints import missing_requests
 from engine.api.quota.scopes import matches
 from engine.api.quota.usage import COMPUTE, concerns, usage

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from engine.api.quantity import Quantity
 
 Amounts = dict[str, Quantity]
-
-
-def parsed(amounts: Mapping[str, Any] | None) -> Amounts:
-    return {name: Quantity.parse(amount) for name, amount in (amounts or {}).items()}
 
 
 def added(one: Amounts, other: Amounts) -> Amounts:

@@ -6,9 +6,9 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from engine.api.duration import parse_time
-from engine.api.pod_amounts import pod_amounts
+from engine.api.pod_amounts import parsed, pod_amounts
 from engine.api.quantity import Quantity
-from engine.api.quota.amounts import Amounts, parsed
+from engine.api.quota.amounts import Amounts
 from engine.api.types import Object
 
 COMPUTE = ("cpu", "memory", "ephemeral-storage")

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from engine.api.errors import ApiError
-from engine.api.pod_amounts import add, peak, raise_to
+from engine.api.pod_amounts import add, parsed, peak, raise_to
 from engine.api.quantity import Quantity
 from engine.api.types import Object
 from engine.kubectl.describe import events
@@ -154,7 +154,7 @@ async def _pods(session: Session, page: Page, node: Object) -> None:
         page.field("Pods", "not authorized")
         return
     status = node.get("status") or {}
-    allocatable = _parsed(status.get("allocatable") or status.get("capacity"))
+    allocatable = parsed(status.get("allocatable") or status.get("capacity"))
     page.field("Non-terminated Pods", f"({len(pods)} in total)")
     page.line("Namespace\tName\t\tCPU Requests\tCPU Limits\tMemory Requests\tMemory Limits\tAge", 1)
     page.line("---------\t----\t\t------------\t----------\t---------------\t-------------\t---", 1)
@@ -193,17 +193,13 @@ def _share(amount: Quantity, whole: Quantity) -> str:
     return f"{amount} ({percent}%)"
 
 
-def _parsed(amounts: Mapping[str, str] | None) -> Amounts:
-    return {name: Quantity.parse(value) for name, value in (amounts or {}).items()}
-
-
 def pod_amounts(pod: Object, kind: str, *, with_status: bool = True) -> Amounts:
     """What a Pod requests (or is limited to): its containers together, or its largest init container, and overhead."""
     spec, of = pod.get("spec") or {}, partial(_effective, pod if with_status else {}, kind)
     total = peak(spec, of)
     own = _of(spec, kind)
     total.update({name: amount for name, amount in own.items() if name in ("cpu", "memory")})
-    overhead = _parsed(spec.get("overhead"))
+    overhead = parsed(spec.get("overhead"))
     if kind == "requests":
         add(total, overhead)
     else:
@@ -223,9 +219,9 @@ def _effective(pod: Object, kind: str, container: Object) -> Amounts:
     total = {} if infeasible else _of(container, kind)
     raise_to(total, _of(own, kind))
     if kind == "requests":
-        raise_to(total, _parsed(own.get("allocatedResources")))
+        raise_to(total, parsed(own.get("allocatedResources")))
     return total
 
 
 def _of(holder: Object, kind: str) -> Amounts:
-    return _parsed((holder.get("resources") or {}).get(kind))
+    return parsed((holder.get("resources") or {}).get(kind))
