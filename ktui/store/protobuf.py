@@ -7,6 +7,8 @@ from base64 import b64decode
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from engine.api.protobuf_writing import delimited, key, varint
+
 Document = Mapping[str, Any]
 
 _NUMBER, _BYTES, _TEXT = "number", "bytes", "text"
@@ -68,7 +70,7 @@ def _fields(kind: str, document: Document) -> Iterable[bytes]:
         for value in found if isinstance(found, list) else [found]:
             if type_ == _NUMBER:
                 if value:
-                    yield _varint(number << 3) + _varint(int(value))
+                    yield key(number, 0) + varint(int(value))
             elif value is not None:
                 yield _delimited(number, type_, value)
 
@@ -82,14 +84,4 @@ def _delimited(number: int, kind: str, value: Any) -> bytes:
         content = message(kind, value)
     if not number:  # a document within the document that is none of its own on the wire
         return content
-    return _varint(number << 3 | 2) + _varint(len(content)) + content
-
-
-def _varint(value: int) -> bytes:
-    value %= 1 << 64
-    made = bytearray()
-    while value > 0x7F:
-        made.append(value & 0x7F | 0x80)
-        value >>= 7
-    made.append(value)
-    return bytes(made)
+    return key(number, 2) + delimited(content)

@@ -13,6 +13,8 @@ from typing import Any
 
 import orjson
 
+from engine.api.protobuf_writing import delimited, key, varint
+
 # What clients ask for it by: the name of today and the one before.
 MEDIA_TYPES = frozenset(
     {
@@ -33,17 +35,8 @@ def document(spec: Mapping[str, Any]) -> bytes:
 # -- the wire
 
 
-def _varint(value: int) -> bytes:
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
 def _delimited(number: int, payload: bytes) -> bytes:
-    return _varint(number << 3 | 2) + _varint(len(payload)) + payload
+    return key(number, 2) + delimited(payload)
 
 
 def _text(number: int, value: str) -> bytes:
@@ -55,15 +48,15 @@ def _texts(number: int, values: list[str]) -> bytes:
 
 
 def _flag(number: int, value: bool) -> bytes:
-    return _varint(number << 3) + _varint(int(value))
+    return key(number, 0) + varint(int(value))
 
 
 def _integer(number: int, value: int) -> bytes:
-    return _varint(number << 3) + _varint(value)
+    return key(number, 0) + varint(value)
 
 
 def _double(number: int, value: float) -> bytes:
-    return _varint(number << 3 | 1) + struct.pack("<d", value)
+    return key(number, 1) + struct.pack("<d", value)
 
 
 def _any(number: int, value: Any) -> bytes:

@@ -15,11 +15,11 @@ from typing import Any
 import orjson
 
 from engine.api.errors import ApiError
+from engine.api.protobuf_writing import delimited, key
 from engine.api.types import Object
 from engine.api.wire import JSON, PROTOBUF, EventStream, Metered, Request, Response, WatchEvent
 from engine.apiserver.protobuf.encoding import Encoder, NoProtobuf, envelope
 from engine.apiserver.protobuf.wire import LENGTH
-from engine.apiserver.protobuf.writing import delimited, key
 from engine.apiserver.registry.representation import negotiate, takes_json
 from engine.clock import Clock
 

@@ -18,6 +18,7 @@ import orjson
 
 from engine.api.field_numbers import field_numbers, message_name
 from engine.api.golang.duration import parse_duration
+from engine.api.protobuf_writing import delimited, key, varint
 from engine.api.schema import DURATION, INT_OR_STRING, MICRO_TIME, QUANTITY, TIME, Definitions, Schema
 from engine.api.types import GVK, Object
 from engine.apiserver.protobuf.decoding import (
@@ -28,7 +29,6 @@ from engine.apiserver.protobuf.decoding import (
     schema_of,
 )
 from engine.apiserver.protobuf.wire import FIXED64, LENGTH, VARINT
-from engine.apiserver.protobuf.writing import delimited, key, varint
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _META = "io.k8s.apimachinery.pkg.apis.meta.v1."

@@ -1,4 +1,4 @@
-"""Bytes of protocol buffers' wire format (protobuf.dev, Encoding); `wire` reads them."""
+"""Bytes of protocol buffers' wire format (protobuf.dev, Encoding); `engine.apiserver.protobuf.wire` reads them."""
 
 from __future__ import annotations
 
@@ -26,5 +26,5 @@ def delimited(data: bytes) -> bytes:
 
 
 def key(number: int, kind: int) -> bytes:
-    """What stands before the value of a field; `kind` is one of `wire`'s."""
+    """What stands before the value of a field; `kind` is one of the wire's types."""
     return varint(number << 3 | kind)
