@@ -32,7 +32,9 @@ async def test_enter_goes_to_the_node_and_to_a_pod(show: Show) -> None:
         await driver.sees("node-1", "v1.37")
         await driver.press("backspace")
         await driver.until(lambda: isinstance(driver.shown, NodesScreen))
-        await driver.press("tab", "enter")
+        await driver.press("tab")
+        await driver.sees("p  on node-1", "SyncPod")  # there is a worker under the cursor
+        await driver.press("enter")
         await driver.until(lambda: isinstance(driver.shown, ObjectsScreen))
 
 
