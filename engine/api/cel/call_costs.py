@@ -28,6 +28,14 @@ _ORDERING = tuple(
     f"{name}_{type_}" for name in ("less", "less_equals", "greater", "greater_equals") for type_ in ("string", "bytes")
 )
 SET_FACTORS = {"list_sets_contains_list": 1, "list_sets_intersects_list": 1, "list_sets_equivalent_list": 2}
+LISTS_BY_RESULT = frozenset(("list_slice", "lists_range", "list_reverse"))
+LISTS_BY_DEPTH = frozenset(("list_flatten", "list_flatten_int"))
+_ORDERED = ("int", "uint", "double", "bool", "string", "bytes", "google.protobuf.Duration", "google.protobuf.Timestamp")
+LISTS_BY_PAIRS = frozenset(
+    ("list_distinct", *(f"list_{type_}_{how}" for type_ in _ORDERED for how in ("sort", "sortByAssociatedKeys")))
+)
+LISTS_OF_TEXT = frozenset(each for each in LISTS_BY_PAIRS if each.startswith(("list_string_", "list_bytes_")))
+COMPARED = 2.0  # for each pair of a list's elements
 SELECTORS = frozenset(("fieldSelector", "labelSelector"))
 REQUIREMENT = LIST_BASE + STRUCT_BASE  # of a selector; there may be one for every two letters
 LONGEST_FORMAT, LONGEST_PATTERN = 64, 128  # of the names of formats, and of their patterns
@@ -63,6 +71,8 @@ def call_cost(function: str, overload: str, args: list[Any], result: Any) -> int
         return _CONSTANT[function]
     if function in TRAVERSING:
         return _traversal(args[0])
+    if (cost := _of_list(overload, args, result)) is not None:
+        return cost
     if function in ONE_TRAVERSAL or (function == "ip" and overload != "cidr_ip"):
         return _up(_size(args[0]) * TRAVERSAL)
     match function:
@@ -92,6 +102,23 @@ _CONSTANT = {"check": CHECK, **dict.fromkeys(AUTHORIZATION | NOMINAL, 1)}
 
 def _parsed(is_text: bool, args: list[Any]) -> int:
     return _up(_size(args[1]) * TRAVERSAL) if is_text else 0
+
+
+def _of_list(overload: str, args: list[Any], result: Any) -> int | None:
+    """Of cel-go's functions of lists: what they make, or comparing each element with each (ext/lists.go)."""
+    if overload in LISTS_BY_RESULT:
+        return _allocated(_size(result))
+    if overload in LISTS_BY_DEPTH:
+        return _allocated(int(_size(args[0]) * float(args[1] if len(args) == 2 else 1)))
+    if overload in LISTS_BY_PAIRS:
+        items = args[-1]
+        factor = COMPARED + (TRAVERSAL if items and isinstance(items[0], str | bytes) else 0)
+        return _allocated(int(len(items) ** 2 * factor))
+    return None
+
+
+def _allocated(size: int) -> int:
+    return size + 1 + LIST_BASE
 
 
 def _regex(args: list[Any]) -> int:

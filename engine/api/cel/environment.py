@@ -19,6 +19,7 @@ from engine.api.cel.grammar import TOO_DEEP
 from engine.api.cel.interpreter import Outcome, plan, run
 from engine.api.cel.library import authorization
 from engine.api.cel.library.addresses import CIDR, IP, URL, addresses
+from engine.api.cel.library.extended_lists import extended_lists
 from engine.api.cel.library.lists import lists
 from engine.api.cel.library.named_formats import FORMAT, named_formats
 from engine.api.cel.library.numbers import QUANTITY, SEMVER, numbers
@@ -44,8 +45,8 @@ Fields = Mapping[str, Type]
 
 @lru_cache(maxsize=1)
 def _functions() -> Mapping[str, Function]:
-    return joined(operators(), conversions(), texts(), lists(), optionals(), numbers(), addresses(), named_formats(),
-                  authorization.authorization())  # fmt: skip
+    return joined(operators(), conversions(), texts(), lists(), extended_lists(), optionals(), numbers(), addresses(),
+                  named_formats(), authorization.authorization())  # fmt: skip
 
 
 @lru_cache(maxsize=1)

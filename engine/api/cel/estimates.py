@@ -8,7 +8,10 @@ from engine.api.cel.call_costs import (
     AUTHORIZATION,
     BY_SIZES,
     CHECK,
+    COMPARED,
     LIST_BASE,
+    LISTS_BY_PAIRS,
+    LISTS_OF_TEXT,
     LONGEST_FORMAT,
     LONGEST_PATTERN,
     NOMINAL,
@@ -22,6 +25,7 @@ from engine.api.cel.call_costs import (
 )  # fmt: skip
 from engine.api.cel.costs import MAX, NOTHING, ONE, UNKNOWN, Estimate, Estimator, Range
 from engine.api.cel.syntax import Node
+from engine.api.cel.values import UInt
 
 _ADDRESS = Range(4, 16)  # in bytes
 
@@ -40,6 +44,9 @@ def call_estimate(estimator: Estimator, node: Node, overload: str, costs: list[R
 
 def _of_library(estimator: Estimator, node: Node, overload: str) -> Estimate | None:
     name, target, args = node.name, node.target, node.args
+    if (found := _of_list(estimator, node, overload)) is not None:
+        factor, size = found
+        return Estimate(size.by(factor).plus(Range(LIST_BASE + 1, LIST_BASE + 1)), size)
     if name == "check":
         return Estimate(Range(CHECK, CHECK))
     if name in AUTHORIZATION or name in NOMINAL:
@@ -70,6 +77,35 @@ def _of_library(estimator: Estimator, node: Node, overload: str) -> Estimate | N
         case "containsIP" | "containsCIDR":
             return Estimate(_contained(estimator, overload, args))
     return None
+
+
+def _of_list(estimator: Estimator, node: Node, overload: str) -> tuple[float, Range] | None:
+    """Of cel-go's functions of lists: what each element that they go through costs, and how many these are, which
+    counts as the size of what they make (ext/lists.go)."""
+    args, target = node.args, node.target
+    if overload == "lists_range":
+        most = _literal(args[0], MAX)
+        return 1, Range(most, most)
+    if target is None:
+        return None
+    if overload in LISTS_BY_PAIRS:
+        size = estimator.size_or_unknown(args[0] if args else target)
+        return COMPARED + (TRAVERSAL if overload in LISTS_OF_TEXT else 0), size.times(size)
+    size = estimator.size_or_unknown(target)
+    match overload:
+        case "list_slice":
+            made = (_literal(args[1], size.most) - _literal(args[0], 0)) % (MAX + 1)
+            return 1, Range(made, made)
+        case "list_reverse":
+            return 1, size
+        case "list_flatten" | "list_flatten_int":
+            return _literal(args[0], MAX) if args else 1, size
+    return None
+
+
+def _literal(node: Node, otherwise: int) -> int:
+    is_whole = node.kind == "const" and isinstance(node.value, int) and not isinstance(node.value, bool | UInt)
+    return max(node.value, 0) if is_whole else otherwise
 
 
 def _of_global(estimator: Estimator, node: Node, overload: str) -> Estimate | None:

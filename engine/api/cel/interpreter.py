@@ -257,7 +257,7 @@ class _Planner:
             except EvaluationError:
                 frame.spend(0 if free else call_cost(name, identity, args, None))
                 raise
-            frame.spend(0 if free else call_cost(name, overload.identity, args, result))
+            frame.spend(0 if free else call_cost(name, identity, args, result))
             return result
 
         return step

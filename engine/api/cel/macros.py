@@ -1,4 +1,7 @@
-"""Macros: calls that are loops or tests once they are written out (cel-go parser/macro.go, ext/comprehensions.go)."""
+"""Macros: calls that are loops or tests once they are written out.
+
+Source: cel-go parser/macro.go, ext/comprehensions.go, ext/lists.go (sortBy).
+"""
 
 from __future__ import annotations
 
@@ -161,6 +164,21 @@ def _bind(offset: int, args: list[Node]) -> Node:
     return _bound(offset, _variable(args[0], "cel.bind() variable names must be simple identifiers"), args[1], args[2])
 
 
+_SORTABLE = frozenset(("list", "select", "ident", "comprehension", "call"))
+
+
+def _sort_by(offset: int, target: Node, args: list[Node]) -> Node:
+    """The list, ordered by the list of its elements' keys as cel-go writes it out."""
+    if target.kind not in _SORTABLE:
+        raise MacroError(
+            target.offset, "sortBy can only be applied to a list, identifier, comprehension, call or select expression"
+        )
+    name = "@__sortBy_input__"
+    keys = _map(offset, Node("ident", offset, name), args)
+    ordered = Node("call", offset, "@sortByAssociatedKeys", target=Node("ident", offset, name), args=[keys])
+    return _bound(offset, name, target, ordered)
+
+
 def _opt_map(*, flat: bool) -> Expander:
     def of_optional(offset: int, target: Node, args: list[Node]) -> Node:
         macro = "optFlatMap" if flat else "optMap"
@@ -192,6 +210,7 @@ _MACROS: dict[tuple[str, int], Expander] = {
     ("transformMap", 4): _transform_map,
     ("transformMapEntry", 3): _transform_entry,
     ("transformMapEntry", 4): _transform_entry,
+    ("sortBy", 2): _sort_by,
     ("optMap", 2): _opt_map(flat=False),
     ("optFlatMap", 2): _opt_map(flat=True),
 }

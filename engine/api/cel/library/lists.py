@@ -11,12 +11,12 @@ from engine.api.cel.types import BOOL, BYTES, DOUBLE, DURATION, INT, LIST, STRIN
 from engine.api.cel.values import Duration, EvaluationError, UInt, compare, equal
 
 _SUMMED = {int, UInt, float, Duration}
-_ORDERED = (INT, UINT, DOUBLE, BOOL, DURATION, TIMESTAMP, STRING, BYTES)
+ORDERED = (INT, UINT, DOUBLE, BOOL, DURATION, TIMESTAMP, STRING, BYTES)
 
 
 def lists() -> Library:
     made = Library()
-    for type_ in _ORDERED:
+    for type_ in ORDERED:
         made.member("isSorted", (list_of(type_),), BOOL, _is_sorted, identity=f"list_{type_}_is_sorted_bool")
         made.member("min", (list_of(type_),), type_, lambda items: _best("min", items, -1))
         made.member("max", (list_of(type_),), type_, lambda items: _best("max", items, 1))

@@ -23,6 +23,8 @@ def optionals() -> Library:
                 identity="optional_or_optional")  # fmt: skip
     made.member("orValue", (OPTIONAL, A), A, lambda option, other: option.value if _there(option) else other,
                 identity="optional_orValue_value")  # fmt: skip
+    made.member("first", (LIST,), OPTIONAL, lambda items: optional_index(items, 0), identity="list_first")
+    made.member("last", (LIST,), OPTIONAL, lambda items: optional_index(items, len(items) - 1), identity="list_last")
     made.add("_?._", (DYN, STRING), optional_of(DYN), optional_field, identity="select_optional_field")
     made.add("_[?_]", (LIST, INT), OPTIONAL, optional_index, identity="list_optindex_optional_int")
     made.add(
