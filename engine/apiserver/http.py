@@ -31,6 +31,7 @@ from engine.api.wire import (
     Request,
     Response,
 )
+from engine.apiserver.connections import Server, body_invited
 from engine.apiserver.handshake import protocols_offered, wants_web_socket
 from engine.apiserver.protobuf.answers import FRAME_HEAD
 from engine.apiserver.protobuf.answers import STREAM as PROTOBUF_WATCH
@@ -68,7 +69,7 @@ class HttpServer:
         self._reaper: asyncio.TimerHandle | None = None
 
     async def start(self) -> None:
-        server = web.Server(self._serve, access_log=None, tcp_keepalive=True)
+        server = Server(self._serve)
         runner = web.ServerRunner(server, shutdown_timeout=STOP_SECONDS)
         await runner.setup()
         try:
@@ -105,6 +106,8 @@ class HttpServer:
     # -- one request
 
     async def _serve(self, incoming: web.BaseRequest) -> web.StreamResponse:
+        if not await body_invited(incoming):
+            return _closing(417)
         request = await _request(incoming)
         if request is None:
             error = too_large(_TOO_LARGE)
@@ -220,6 +223,13 @@ class HttpServer:
             self._streams.pop(id(source), None)
             await source.aclose()
         return outgoing
+
+
+def _closing(status: int) -> web.Response:
+    """An answer without a word, after which the connection ends."""
+    answer = web.Response(status=status)
+    answer.force_close()
+    return answer
 
 
 def _messages(response: Response) -> tuple[AsyncIterator[bytes | str], EventStream | ByteStream] | None:

@@ -1,0 +1,73 @@
+"""How a connection reads requests, as far as Go's net/http and aiohttp differ.
+
+kube-apiserver takes a mebibyte of request line and headers together (server/secure_serving.go, MaxHeaderBytes), and
+selectors of thousands of values come in such lines; aiohttp takes eight kibibytes of a line. It also unpacks bodies
+that say that they are compressed, which the real server hands to its decoders as they are. What is no HTTP at all is
+answered in net/http's words (server.go, conn.serve).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aiohttp import web
+from aiohttp.http import HttpProcessingError
+from aiohttp.http_exceptions import LineTooLong
+from aiohttp.web_protocol import RequestHandler
+
+# Go's http.Server adds 4096 bytes to what it is told, for what its reader may have taken in already.
+HEADER_LIMIT = 1024 * 1024 + 4096
+# net/http does not count headers: as many as fit are taken, of three bytes and a line's end each.
+_HEADERS = HEADER_LIMIT // 5
+_TOO_MANY = "Too many headers received"  # aiohttp's parsers say so without a class of its own
+
+
+class Server(web.Server):
+    """An aiohttp server whose connections are `Connection`s."""
+
+    def __call__(self) -> RequestHandler:
+        return Connection(
+            self,
+            loop=self._loop,
+            access_log=None,  # type: ignore[arg-type] # as aiohttp's own runners have it where there is none
+            tcp_keepalive=True,
+            max_line_size=HEADER_LIMIT,
+            max_field_size=HEADER_LIMIT,
+            max_headers=_HEADERS,
+            auto_decompress=False,
+        )
+
+
+class Connection(RequestHandler):
+    """One connection; what cannot be read ends it."""
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """Of bytes that are no request, net/http tells only the client, and closes."""
+        if not isinstance(exc, HttpProcessingError) or request.writer.output_size > 0:
+            return super().handle_error(request, status, exc, message)
+        large = isinstance(exc, LineTooLong) or exc.message == _TOO_MANY
+        code, text = (431, "431 Request Header Fields Too Large") if large else (400, "400 Bad Request")
+        answer = web.Response(status=code, text=text, content_type="text/plain", charset="utf-8")
+        answer.force_close()
+        return answer
+
+
+async def body_invited(request: web.BaseRequest) -> bool:
+    """Tell a client that waits for it (curl does, with large bodies) that its body is wanted; False where it waits for
+    something else, which nobody gives."""
+    expected = request.headers.get("expect")
+    if not expected:
+        return True
+    if expected.strip().lower() != "100-continue":
+        return False
+    if request.version >= (1, 1):
+        writer: Any = request.writer
+        await writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        writer.output_size = 0  # the answer itself has not begun
+    return True

@@ -1,0 +1,104 @@
+"""Bytes on a connection, as Go's net/http reads them."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+from collections.abc import AsyncIterator
+
+import pytest
+
+from engine.api.wire import Request, Response
+from engine.apiserver.http import HttpServer
+from engine.clock import Clock
+from engine.world import World
+
+
+class Echo:
+    """Answers with how much of the request has arrived, and keeps its body."""
+
+    def __init__(self) -> None:
+        self.bodies: list[bytes | None] = []
+
+    async def handle(self, request: Request) -> Response:
+        self.bodies.append(request.body)
+        long = request.headers.get("x-long", "")
+        return Response(body=f"path {len(request.path)} long {len(long)} headers {len(request.headers)}".encode())
+
+
+@pytest.fixture
+def echo() -> Echo:
+    return Echo()
+
+
+@pytest.fixture
+async def port(echo: Echo) -> AsyncIterator[int]:
+    http = HttpServer(echo, host="127.0.0.1", port=0, ssl_context=None, world=World.create(clock=Clock(), seed=1))
+    await http.start()
+    yield http.port
+    await http.stop()
+
+
+async def _ask(port: int, data: bytes) -> bytes:
+    """Everything that comes back until the server closes."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(data)
+    try:
+        return await reader.read()
+    finally:
+        writer.close()
+
+
+async def test_lines_may_be_a_mebibyte_long(port: int) -> None:
+    path = b"/" + b"a" * 500_000
+    answer = await _ask(port, b"GET " + path + b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 200 OK")
+    assert b"path 500001 " in answer
+    answer = await _ask(
+        port, b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Long: " + b"v" * 500_000 + b"\r\n\r\n"
+    )
+    assert b" long 500000 " in answer
+
+
+async def test_headers_are_not_counted(port: int) -> None:
+    many = b"".join(b"X-%d: 1\r\n" % number for number in range(1_000))
+    answer = await _ask(port, b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" + many + b"\r\n")
+    assert b"headers 1002" in answer
+
+
+async def test_more_than_that_is_too_much(port: int) -> None:
+    answer = await _ask(port, b"GET /" + b"a" * 1_100_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n")
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.split(b"\r\n")[0].endswith(b" 431 Request Header Fields Too Large")
+    assert body == b"431 Request Header Fields Too Large"
+
+
+async def test_what_is_no_http_is_a_bad_request(port: int) -> None:
+    answer = await _ask(port, b"blah\r\n\r\n")
+    assert b" 400 Bad Request\r\n" in answer
+    assert answer.endswith(b"\r\n\r\n400 Bad Request")
+
+
+async def test_a_body_is_not_unpacked(port: int, echo: Echo) -> None:
+    packed = gzip.compress(b"{}")
+    head = b"POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n"
+    await _ask(port, head % len(packed) + packed)
+    assert echo.bodies == [packed]
+
+
+async def test_a_client_that_waits_to_be_asked_for_its_body_is_asked(port: int, echo: Echo) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(
+        b"POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
+    )
+    assert await reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
+    writer.write(b"{}")
+    assert (await reader.read()).startswith(b"HTTP/1.1 200 OK\r\n")
+    assert echo.bodies == [b"{}"]
+    writer.close()
+
+
+async def test_what_else_a_client_waits_for_nobody_gives(port: int, echo: Echo) -> None:
+    answer = await _ask(port, b"POST / HTTP/1.1\r\nHost: x\r\nExpect: money\r\nContent-Length: 2\r\n\r\n{}")
+    assert answer.startswith(b"HTTP/1.1 417 ")
+    assert echo.bodies == []
