@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator
 
 from engine.api.errors import PlainTextError
 from engine.api.wire import Request, Response
+from engine.apiserver.metrics.slis import HealthcheckMetrics
 from engine.apiserver.routing import PAGE_NOT_FOUND
 from engine.store.types import Range, Store, StoreError
 
@@ -31,10 +32,11 @@ Check = Callable[[], Awaitable[str]]  # what is wrong, "" for nothing
 
 
 class Health:
-    """`ready` is whether the server has started and is not about to stop."""
+    """`ready` is whether the server has started and is not about to stop; `metrics` count what the checks said."""
 
     def __init__(self, store: Store) -> None:
         self.ready = False
+        self.metrics = HealthcheckMetrics()
         self._store = store
         self._checks: dict[str, Check] = {
             "etcd": self._etcd,
@@ -54,7 +56,13 @@ class Health:
                 raise PlainTextError(500, f"internal server error: {wrong}")
             return Response(200, b"ok", dict(_TEXT))
         excluded = dict.fromkeys(request.query.get("exclude", []))
-        failed = {name for name in names if name not in excluded and await self._check(name)}
+        failed = set[str]()
+        for name in names:
+            if name not in excluded:
+                ok = not await self._check(name)
+                self.metrics.observe(name, root, ok=ok)
+                if not ok:
+                    failed.add(name)
         unknown = sorted(name for name in excluded if name not in names)
         if not failed and "verbose" not in request.query:
             return Response(200, b"ok", dict(_TEXT))
@@ -62,6 +70,12 @@ class Health:
         lines += _warning(unknown)
         lines.append(f"{root} check {'failed' if failed else 'passed'}")
         return Response(500 if failed else 200, "\n".join([*lines, ""]).encode(), dict(_TEXT))
+
+    @staticmethod
+    def paths() -> Iterator[str]:
+        for root in _ROOTS:
+            yield f"/{root}"
+            yield from (f"/{root}/{name}" for name in (_READY if root == "readyz" else _LIVE))
 
     async def _check(self, name: str) -> str:
         check = self._checks.get(name)

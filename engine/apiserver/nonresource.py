@@ -31,7 +31,9 @@ from engine.apiserver.health import Health
 from engine.apiserver.metrics.endpoint import metrics
 from engine.apiserver.metrics.pod_resource_metrics import pod_resource_metrics
 from engine.apiserver.metrics.request_metrics import RequestMetrics
+from engine.apiserver.metrics.slis import SLIS, slis
 from engine.apiserver.routing import PAGE_NOT_FOUND, away, check_discovery_accept, unknown_path
+from engine.apiserver.zpages.pages import FLAGZ, STATUSZ, ZPages
 
 _HEALTH = ("/healthz", "/livez", "/readyz")
 _FOR_ALL = {"vary": "Accept", "cache-control": "public"}  # of aggregated discovery
@@ -46,6 +48,7 @@ class NonResource:
         requests: RequestMetrics,
         issuer: TokenIssuer,
         levels: PriorityLevels,
+        flags: dict[str, str],
     ) -> None:
         self.health = Health(backend.storage.store)
         self._levels = levels
@@ -56,6 +59,7 @@ class NonResource:
         self._made: dict[str, tuple[bytes, str]] = {}
         self._making = asyncio.Lock()
         self._generation = 0
+        self._zpages = ZPages(backend, lambda: self._paths, flags)
 
     async def answer(self, call: Call) -> Response:
         """Raises ApiError 404."""
@@ -70,6 +74,10 @@ class NonResource:
             return await self.health.answer(request)
         if request.path == "/metrics":
             return await metrics(self._backend, self._requests, self._levels)
+        if path == SLIS:
+            return slis(self.health.metrics)
+        if path in (STATUSZ, FLAGZ) and self._zpages.served:
+            return self._zpages.answer(call, path)
         if path == "/metrics/resources":
             return await pod_resource_metrics(self._backend)
         if path.startswith(fairness.PREFIX):
@@ -141,7 +149,10 @@ class NonResource:
             if group:
                 paths.append(f"/apis/{group}")
             paths += [f"/apis/{group}/{version}" if group else f"/api/{version}" for version in versions]
-        paths += [*_HEALTH, "/metrics", "/openapi/v2", "/openapi/v3", "/version", PREFIX, CONFIGURATION_PATH, KEYS_PATH]
+        paths += [*self.health.paths(), "/metrics", SLIS, "/openapi/v2", "/openapi/v3", "/version"]
+        paths += [PREFIX, CONFIGURATION_PATH, KEYS_PATH, *fairness.PATHS]
+        if self._zpages.served:
+            paths += [STATUSZ, FLAGZ]
         return sorted(paths)
 
     def _version(self) -> Any:

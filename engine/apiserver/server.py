@@ -93,6 +93,7 @@ from engine.apiserver.storage import Storage, StorageLookup
 from engine.apiserver.stored_values import StoredValues
 from engine.apiserver.streaming import NodeConnector
 from engine.apiserver.system_namespaces import SystemNamespaces
+from engine.apiserver.zpages.flags import flags
 from engine.config import ClusterConfig
 from engine.rng import Rng
 from engine.store.types import Store
@@ -231,7 +232,9 @@ class ApiServer:
         requests = RequestMetrics()
         self._flow_caches = [self._cache_of_any_version(resource) for resource in _FLOW_RESOURCES]
         levels = PriorityLevels(world.clock, self._flow_caches[1])
-        self._nonresource = NonResource(self.backend, self._debug, requests, issuer, levels)
+        self._nonresource = NonResource(
+            self.backend, self._debug, requests, issuer, levels, flags(self.config, secure_port=_SECURE_PORT)
+        )
         self._chain = Chain(
             world=world,
             authenticator=authenticator,

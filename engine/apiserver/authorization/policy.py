@@ -174,7 +174,7 @@ ROLES: Mapping[str, Role] = {
         )
     ),
     "system:monitoring": Role(
-        ("url: /healthz,/healthz/*,/livez,/livez/*,/metrics,/metrics/slis,/readyz,/readyz/*: get",)
+        ("url: /flagz,/healthz,/healthz/*,/livez,/livez/*,/metrics,/metrics/slis,/readyz,/readyz/*,/statusz: get",)
     ),
     "system:node": Role(
         (

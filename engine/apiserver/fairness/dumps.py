@@ -13,6 +13,7 @@ from engine.apiserver.fairness.levels import Level, PriorityLevels
 from engine.apiserver.fairness.queues import GUESS, Claim, Queue
 
 PREFIX = "/debug/api_priority_and_fairness/"
+PATHS = (f"{PREFIX}dump_priority_levels", f"{PREFIX}dump_queues", f"{PREFIX}dump_requests")
 
 _LEAST_WIDTH = 8
 _LEVELS = (
@@ -33,12 +34,14 @@ _NEVER = "0001-01-01T00:00:00Z"
 
 def dump(levels: PriorityLevels, path: str, *, details: bool) -> str | None:
     """The text at a path below `PREFIX`; None where there is none."""
-    dumps: dict[str, Callable[[], Iterator[tuple[str, ...]]]] = {
-        "dump_priority_levels": lambda: _levels(levels),
-        "dump_queues": lambda: _queues(levels),
-        "dump_requests": lambda: _requests(levels, details=details),
-    }
-    rows = dumps.get(path.removeprefix(PREFIX))
+    dumps: dict[str, Callable[[], Iterator[tuple[str, ...]]]] = dict(
+        zip(
+            PATHS,
+            (lambda: _levels(levels), lambda: _queues(levels), lambda: _requests(levels, details=details)),
+            strict=True,
+        )
+    )
+    rows = dumps.get(path)
     return _aligned(list(rows())) if rows is not None else None
 
 

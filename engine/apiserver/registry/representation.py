@@ -47,7 +47,7 @@ def negotiate(accept: str, *, typed: bool = True, tables: bool = True) -> Form:
     """
     if not accept or accept == JSON:
         return Form()
-    for media_type, parameters in sorted(map(_clause, accept.split(",")), key=_liking, reverse=True):
+    for media_type, parameters in accepted_clauses(accept):
         if media_type not in _SERVED and media_type not in _ANY:
             continue
         if parameters.get("stream", "watch") != "watch":
@@ -75,6 +75,11 @@ def negotiate_stream(accept: str, *, typed: bool = True) -> Form:
     if form.media_type == YAML:
         raise not_acceptable(_STREAMED)
     return form
+
+
+def accepted_clauses(accept: str) -> list[tuple[str, dict[str, str]]]:
+    """Media types with their parameters, what the client likes best first."""
+    return sorted(map(_clause, accept.split(",")), key=_liking, reverse=True)
 
 
 def _clause(text: str) -> tuple[str, dict[str, str]]:

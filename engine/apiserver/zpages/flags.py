@@ -1,0 +1,50 @@
+"""The flags of a kube-apiserver that would serve as this one does, with their values as pflag prints them.
+
+Only those that this server knows of: what stands here is true of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from engine.apiserver.authentication.tokens import ISSUER
+from engine.apiserver.fairness.levels import SEATS
+from engine.apiserver.services.service_pools import NODE_PORTS, PortRange
+from engine.config import ClusterConfig
+
+_MUTATING = 200
+
+
+def flags(config: ClusterConfig, *, secure_port: int) -> dict[str, str]:
+    endpoints = config.etcd_endpoints if config.store == "etcd" else ()
+    sizes = (f"{resource}#{size}" for resource, size in sorted(config.watch_cache_sizes.items()))
+    return {
+        "advertise-address": config.host,
+        "allow-privileged": "true",
+        "anonymous-auth": "true",
+        "audit-log-path": config.audit_log_path,
+        "audit-policy-file": str(config.audit_policy_file or ""),
+        "authorization-mode": _list(("Node", "RBAC")),
+        "default-watch-cache-size": str(config.watch_cache_size),
+        "disable-admission-plugins": _list(config.disable_admission_plugins),
+        "enable-admission-plugins": _list(config.enable_admission_plugins),
+        "enable-priority-and-fairness": "true",
+        "etcd-cafile": str(config.etcd_cafile or ""),
+        "etcd-certfile": str(config.etcd_certfile or ""),
+        "etcd-keyfile": str(config.etcd_keyfile or ""),
+        "etcd-servers": _list(endpoints),
+        "event-ttl": "1h0m0s",
+        "max-mutating-requests-inflight": str(_MUTATING),
+        "max-requests-inflight": str(SEATS - _MUTATING),
+        "profiling": "false",
+        "secure-port": str(secure_port),
+        "service-account-issuer": _list((ISSUER,)),
+        "service-cluster-ip-range": config.service_cidr,
+        "service-node-port-range": PortRange(NODE_PORTS).span,
+        "watch-cache": "true",
+        "watch-cache-sizes": _list(sizes),
+    }
+
+
+def _list(values: Iterable[str]) -> str:
+    return f"[{','.join(values)}]"
