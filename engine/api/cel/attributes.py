@@ -9,11 +9,11 @@ from typing import Any
 
 from engine.api.cel.functions import Overload
 from engine.api.cel.library.optionals import optional_field
+from engine.api.cel.mismatches import no_overload
 from engine.api.cel.operators import no_element
 from engine.api.cel.syntax import Node
 from engine.api.cel.values import EvaluationError, Failed, Optional, accepts, go_type
 
-NO_OVERLOAD = "no such overload"
 CONDITIONAL = ("_?:_", "_?_:_")
 _TAKING = ("_[_]", "_[?_]", "_?._")
 
@@ -57,11 +57,11 @@ def is_absent(value: Any) -> bool:
     return value.__class__ is Optional and not value.there
 
 
-def chosen(overloads: list[Overload], args: list[Any]) -> Overload:
+def chosen(function: str, overloads: list[Overload], args: list[Any]) -> Overload:
     for overload in overloads:
         if all(map(accepts, overload.params, args)):
             return overload
-    raise EvaluationError(NO_OVERLOAD)
+    raise no_overload(function, args)
 
 
 def option(value: Any) -> Optional:

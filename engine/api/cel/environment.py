@@ -29,12 +29,14 @@ from engine.api.cel.library.texts import texts
 from engine.api.cel.literals import wrong_literals, wrong_pattern
 from engine.api.cel.operators import operators
 from engine.api.cel.parser import parse
+from engine.api.cel.stack import room
 from engine.api.cel.syntax import CompileError, ProgramError, Source
 from engine.api.cel.types import Type
 from engine.api.cel.values import EvaluationError
 
 PER_CALL_LIMIT = 1_000_000
 _MAX_SIZE = 100_000
+_SHALLOW = 50  # runs on the stack that there is, wherever it is asked for
 _BASIC = (
     types.BOOL, types.INT, types.UINT, types.DOUBLE, types.STRING, types.BYTES, types.TYPE, types.TIMESTAMP,
     types.DURATION, types.NULL, types.list_of(types.DYN), types.map_of(types.DYN, types.DYN),
@@ -96,7 +98,8 @@ class Environment:
                 f"size: {len(source)}, limit {_MAX_SIZE}"
             )
         try:
-            return self._compile(source)
+            with room:
+                return self._compile(source)
         except RecursionError:
             raise CompileError(f"compilation failed: {TOO_DEEP}") from None
 
@@ -129,6 +132,7 @@ class Program:
         self.checked = checked
         self._environment = environment
         self._step = plan(checked, environment.type_names)
+        self._deep = checked.root.depth() > _SHALLOW
 
     @property
     def result(self) -> Type:
@@ -140,10 +144,14 @@ class Program:
         return self.checked.names
 
     def run(self, values: Mapping[str, Any], *, limit: int = PER_CALL_LIMIT) -> Outcome:
-        return run(self._step, values, limit)
+        if not self._deep:
+            return run(self._step, values, limit)
+        with room:
+            return run(self._step, values, limit)
 
     def estimate(self, sizes: Sizes) -> Range:
         try:
-            return Estimator(self.checked, sizes, call_estimate).total
+            with room:
+                return Estimator(self.checked, sizes, call_estimate).total
         except RecursionError:
             return UNKNOWN

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.api.cel import attributes
-from engine.api.cel.attributes import NO_OVERLOAD, is_attribute, root_costs
+from engine.api.cel.attributes import is_attribute, root_costs
 from engine.api.cel.call_costs import LIST_BASE, MAP_BASE, STRUCT_BASE, call_cost
 from engine.api.cel.checker import Checked
 from engine.api.cel.functions import Overload
 from engine.api.cel.library.optionals import element, optional_field, optional_index
+from engine.api.cel.mismatches import NO_OVERLOAD
 from engine.api.cel.operators import shown_key
 from engine.api.cel.syntax import Node
 from engine.api.cel.types import Type
@@ -252,7 +253,7 @@ class _Planner:
             try:
                 if wrong is not None:
                     raise wrong
-                overload = only or attributes.chosen(overloads, args)
+                overload = only or attributes.chosen(name, overloads, args)
                 result = overload.run(*args)
             except EvaluationError:
                 frame.spend(0 if free else call_cost(name, identity, args, None))

@@ -6,9 +6,10 @@ of ANTLR, from the same grammar as cel-go's.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-from engine.api.cel.grammar import what_is_wrong
+from engine.api.cel.grammar import TOO_DEEP, what_is_wrong
 from engine.api.cel.macros import MacroError, expanded
 from engine.api.cel.syntax import CompileError, Issue, Node, Source
 from engine.api.cel.tokens import NoToken, Token, tokens
@@ -21,13 +22,22 @@ RESERVED = frozenset(
 _RELATIONS = {
     "==": "_==_", "!=": "_!=_", "<": "_<_", "<=": "_<=_", ">": "_>_", ">=": "_>=_", "in": "@in"
 }  # fmt: skip
-_SUMS = {"+": "_+_", "-": "_-_"}
-_PRODUCTS = {"*": "_*_", "/": "_/_", "%": "_%_"}
-_MOST_NESTED = 250
+_ARITHMETIC = {
+    "*": ("_*_", 2),
+    "/": ("_/_", 2),
+    "%": ("_%_", 2),
+    "+": ("_+_", 1),
+    "-": ("_-_", 1),
+}  # and what binds closer
+_MOST_NESTED = 250  # rules of one kind within each other
 
 
 class _Broken(Exception):
     """The words make no expression."""
+
+
+class _TooDeep(Exception):
+    """The words make an expression that is nested too deep."""
 
 
 def parse(text: str, *, binding: bool = False) -> Node:
@@ -38,7 +48,9 @@ def parse(text: str, *, binding: bool = False) -> Node:
         parser.tokens = tokens(text)
         root = parser.expression()
         parser.take("end")
-    except (_Broken, NoToken, RecursionError):
+    except (_TooDeep, RecursionError):
+        raise CompileError(TOO_DEEP) from None
+    except (_Broken, NoToken):
         raise CompileError(what_is_wrong(text)) from None
     if parser.issues:
         raise CompileError(source.shown(parser.issues))
@@ -50,7 +62,7 @@ class _Parser:
         self.tokens: list[Token] = []
         self.binding = binding
         self.place = 0
-        self.depth = 0
+        self.depths = dict.fromkeys(("expr", "relation", "calc", "member"), 0)
         self.issues: list[Issue] = []
 
     # -- words
@@ -77,17 +89,32 @@ class _Parser:
 
     # -- expressions, from the loosest bond to the closest
 
+    @contextmanager
+    def _within(self, rule: str) -> Iterator[Callable[[], None]]:
+        """A rule of the grammar begins. What it gives is called where the rule takes what it has read so far as its
+        own first part, as chains of operators do: cel-go counts that as one more rule within another."""
+        before = self.depths[rule]
+
+        def deeper() -> None:
+            self.depths[rule] += 1
+            if self.depths[rule] > _MOST_NESTED:
+                raise _TooDeep
+
+        deeper()
+        yield deeper
+        self.depths[rule] = before
+
     def expression(self) -> Node:
-        self.depth += 1
-        if self.depth > _MOST_NESTED:
-            raise _Broken
+        with self._within("expr"):
+            return self._conditional()
+
+    def _conditional(self) -> Node:
         condition = self.either()
         mark = self.skip("?")
         if mark is not None:
             yes = self.either()
             self.take(":")
             condition = _call("_?_:_", mark.offset, condition, yes, self.expression())
-        self.depth -= 1
         return condition
 
     def either(self) -> Node:
@@ -97,13 +124,23 @@ class _Parser:
         return self._balanced(self.relation, "&&", "_&&_")
 
     def relation(self) -> Node:
-        return self._chained(self.sum, _RELATIONS)
+        with self._within("relation") as deeper:
+            left = self.calc(1)
+            while self.peek().kind in _RELATIONS:
+                deeper()
+                token = self.next()
+                left = _call(_RELATIONS[token.kind], token.offset, left, self.calc(1))
+        return left
 
-    def sum(self) -> Node:
-        return self._chained(self.product, _SUMS)
-
-    def product(self) -> Node:
-        return self._chained(self.unary, _PRODUCTS)
+    def calc(self, least: int) -> Node:
+        """Of operators that bind at least as closely."""
+        with self._within("calc") as deeper:
+            left = self.unary()
+            while (found := _ARITHMETIC.get(self.peek().kind)) is not None and found[1] >= least:
+                deeper()
+                token = self.next()
+                left = _call(found[0], token.offset, left, self.calc(found[1] + 1))
+        return left
 
     def _balanced(self, below: Callable[[], Node], operator: str, function: str) -> Node:
         """A tree that is as deep as it must be, so that there may be many terms."""
@@ -119,13 +156,6 @@ class _Parser:
             return _call(function, places[middle], left, right)
 
         return tree(0, len(places) - 1) if places else terms[0]
-
-    def _chained(self, below: Callable[[], Node], functions: dict[str, str]) -> Node:
-        left = below()
-        while self.peek().kind in functions:
-            token = self.next()
-            left = _call(functions[token.kind], token.offset, left, below())
-        return left
 
     def unary(self) -> Node:
         first = self.peek()
@@ -144,9 +174,11 @@ class _Parser:
     # -- members
 
     def member(self) -> Node:
-        made = self.primary()
-        while self.peek().kind in (".", "["):
-            made = self._index(made) if self.peek().kind == "[" else self._select(made)
+        with self._within("member") as deeper:
+            made = self.primary()
+            while self.peek().kind in (".", "["):
+                deeper()
+                made = self._index(made) if self.peek().kind == "[" else self._select(made)
         return made
 
     def _index(self, owner: Node) -> Node:

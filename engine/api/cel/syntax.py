@@ -40,6 +40,13 @@ class Node:
             loop = self.loop
             yield from (loop.range, loop.init, loop.condition, loop.step, loop.result)
 
+    def depth(self) -> int:
+        deepest, level = 0, [self]
+        while level:
+            deepest += 1
+            level = [child for node in level for child in node.children()]
+        return deepest
+
     def walk(self) -> Iterator[Node]:
         waiting = [self]
         while waiting:

@@ -101,12 +101,24 @@ FAIL = {
     "dyn([1])['x'] == 1": "unsupported index type 'string' in list",
     "has(dyn([1]).x)": "unsupported index type 'string' in list",
     "any.a.b[7] == 1": "index out of bounds: 7",
-    "any.a < 1": "no such overload",
+    "any.a < 1": "no such overload: _<_",
+    "1 < any.a": "no such overload",
+    "dyn(s) < 1": "no such overload",
+    "-any.a == 1": "no such overload: -_",
+    "dyn(n).size() == 1": "no such overload: size",
+    "dyn(n).matches('a')": "no such overload: matches",
+    "dyn(n).startsWith('a')": "no such overload",
+    "dyn(s).getHours() == 1": "no such overload: getHours(string)",
+    "s.charAt(any.a) == ''": "no such overload: charAt(string, map)",
+    "int(any.a) == 1": "no such overload: int(map)",
+    "quantity('1').isLessThan(any)": "no such overload: isLessThan(kubernetes.Quantity, map)",
+    "any.flatten() == []": "no such overload: map(dyn, dyn).flatten()",
+    "any.sort() == []": "no such overload: sort",
     "dyn([dyn(1), dyn('x')]).sum() == 1": "no such overload",
     "dyn(['x']).sum() == 1": "no such overload",
     "dyn([null]).sum() == 1": "no such overload",
     "dyn([dyn('a'), dyn(1)]).join('-') == 'a-1'": "join: invalid input: 1",
-    "any.a + 'x' == 'y'": "no such overload",
+    "any.a + 'x' == 'y'": "no such overload: _+_",
     "optional.none().value() == 1": "optional.none() dereference",
     "any.a.b[1].all(x, x > 0)": "got 'types.Int', expected iterable type",
     "dyn(s).exists(x, true)": "got 'types.String', expected iterable type",
@@ -222,11 +234,38 @@ def test_many_terms_are_no_deep_expression() -> None:
 
 
 @pytest.mark.parametrize(
+    ("before", "inner", "after"),
+    [
+        pytest.param("(", "true", ")", id="brackets"),
+        pytest.param("!(", "true", ")", id="not"),
+        pytest.param("dyn(", "true", ")", id="calls"),
+        pytest.param("[", "", "]", id="lists"),
+        pytest.param("{'a': ", "1", "}", id="maps"),
+        pytest.param("", "n", " + n", id="sums"),
+        pytest.param("n > 1 ? 1 : ", "2", "", id="choices"),
+        pytest.param("", "any", ".?a", id="fields"),
+    ],
+)
+def test_an_expression_is_nested_as_deep_as_cel_go_takes_it(before: str, inner: str, after: str) -> None:
+    program = ENVIRONMENT.compile(before * 248 + inner + after * 248)
+    assert program.run(VALUES).error == ""
+    assert program.estimate(lambda path: 1).most < 10_000
+
+
+def test_a_call_on_something_is_two_parts_of_an_expression() -> None:
+    loops = "[1].all(x, " * 124 + "true" + ")" * 124
+    assert ENVIRONMENT.compile(loops).run(VALUES).value is True
+
+
+@pytest.mark.parametrize(
     "source",
     [
         pytest.param("(" * 300 + "1" + ")" * 300, id="brackets"),
-        pytest.param("any" + ".a" * 5000, id="fields"),
-        pytest.param("n" + " + n" * 5000, id="sums"),
+        pytest.param("any" + ".a" * 250, id="fields"),
+        pytest.param("n" + " + n" * 250, id="sums"),
+        pytest.param("n" + " * n / n" * 125, id="products"),
+        pytest.param("n" + " == n" * 250, id="relations"),
+        pytest.param("n > 1 ? 1 : " * 250 + "2", id="choices"),
         pytest.param("[" * 3000, id="lists"),
     ],
 )
