@@ -293,13 +293,6 @@ class ClusterPki:
         for name, content in reversed(self.made.items()):
             write_private(folder / name, content)
 
-    @classmethod
-    def ensure(cls, folder: Path, hosts: Sequence[str], now: datetime) -> ClusterPki:
-        """Prepared and written at once."""
-        pki = cls.prepare(folder, hosts, now)
-        pki.write(folder)
-        return pki
-
     def server_context(self, folder: Path) -> ssl.SSLContext:
         """TLS for the API server: a client certificate is asked for and, if sent, must be the CA's."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -11,7 +11,8 @@ import pytest
 from cryptography import x509
 
 from engine.api.wire import ClientCertificate
-from engine.pki import ADMIN, Authority, ClusterPki, is_valid
+from engine.pki import ADMIN, Authority, is_valid
+from tests.kept_pki import kept_pki
 
 NOW = datetime.now(UTC)
 
@@ -38,7 +39,7 @@ def client_context(folder: Path, *, certificate: str = "") -> ssl.SSLContext:
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 def test_the_admin_certificate_is_accepted_with_its_subject(tmp_path: Path, host: str) -> None:
-    pki = ClusterPki.ensure(tmp_path, ["localhost", "127.0.0.1"], NOW)
+    pki = kept_pki(tmp_path, ["localhost", "127.0.0.1"], NOW)
     server = shake_hands(pki.server_context(tmp_path), client_context(tmp_path, certificate="admin"), host)
     certificate = server.getpeercert()
     assert certificate is not None
@@ -46,29 +47,29 @@ def test_the_admin_certificate_is_accepted_with_its_subject(tmp_path: Path, host
 
 
 def test_a_client_without_a_certificate_gets_in_as_nobody(tmp_path: Path) -> None:
-    pki = ClusterPki.ensure(tmp_path, ["localhost"], NOW)
+    pki = kept_pki(tmp_path, ["localhost"], NOW)
     assert shake_hands(pki.server_context(tmp_path), client_context(tmp_path), "localhost").getpeercert() is None
 
 
 def test_a_certificate_of_another_authority_is_refused(tmp_path: Path) -> None:
-    pki = ClusterPki.ensure(tmp_path, ["localhost"], NOW)
+    pki = kept_pki(tmp_path, ["localhost"], NOW)
     Authority.create(NOW).issue_client(ADMIN, NOW).write(tmp_path, "stranger")
     with pytest.raises(ssl.SSLError):
         shake_hands(pki.server_context(tmp_path), client_context(tmp_path, certificate="stranger"), "localhost")
 
 
 def test_a_name_that_the_server_does_not_have_is_refused(tmp_path: Path) -> None:
-    pki = ClusterPki.ensure(tmp_path, ["localhost"], NOW)
+    pki = kept_pki(tmp_path, ["localhost"], NOW)
     with pytest.raises(ssl.SSLError):
         shake_hands(pki.server_context(tmp_path), client_context(tmp_path), "example.com")
 
 
 def test_certificates_are_kept_over_a_restart_and_made_again_before_they_expire(tmp_path: Path) -> None:
-    first = ClusterPki.ensure(tmp_path, ["localhost"], NOW)
-    assert ClusterPki.ensure(tmp_path, ["localhost"], NOW).admin == first.admin
+    first = kept_pki(tmp_path, ["localhost"], NOW)
+    assert kept_pki(tmp_path, ["localhost"], NOW).admin == first.admin
     later = NOW + timedelta(days=340)
     assert not is_valid(first.admin, later)
-    renewed = ClusterPki.ensure(tmp_path, ["localhost"], later)
+    renewed = kept_pki(tmp_path, ["localhost"], later)
     assert renewed.admin != first.admin
     assert renewed.authority.pair == first.authority.pair
 
@@ -87,25 +88,25 @@ def test_certificates_are_kept_over_a_restart_and_made_again_before_they_expire(
 )
 @pytest.mark.parametrize("content", ["junk", ""])
 def test_broken_files_are_made_again(tmp_path: Path, broken: str, content: str, made_again: set[str]) -> None:
-    ClusterPki.ensure(tmp_path, ["localhost"], NOW)
+    kept_pki(tmp_path, ["localhost"], NOW)
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
     (tmp_path / broken).write_text(content)
-    pki = ClusterPki.ensure(tmp_path, ["localhost"], NOW)
+    pki = kept_pki(tmp_path, ["localhost"], NOW)
     assert {name for name, was in before.items() if (tmp_path / name).read_bytes() != was} == made_again
     context = client_context(tmp_path, certificate="admin")
     assert shake_hands(pki.server_context(tmp_path), context, "localhost").getpeercert()
 
 
 def test_a_key_of_another_certificate_is_made_again(tmp_path: Path) -> None:
-    ClusterPki.ensure(tmp_path, ["localhost"], NOW)
+    kept_pki(tmp_path, ["localhost"], NOW)
     (tmp_path / "admin.key").write_bytes((tmp_path / "apiserver.key").read_bytes())
-    pki = ClusterPki.ensure(tmp_path, ["localhost"], NOW)
+    pki = kept_pki(tmp_path, ["localhost"], NOW)
     context = client_context(tmp_path, certificate="admin")
     assert shake_hands(pki.server_context(tmp_path), context, "localhost").getpeercert()
 
 
 def test_files_are_their_owners_alone(tmp_path: Path) -> None:
-    ClusterPki.ensure(tmp_path / "pki", ["localhost"], NOW)
+    kept_pki(tmp_path / "pki", ["localhost"], NOW)
     assert {stat.S_IMODE(file.stat().st_mode) for file in (tmp_path / "pki").iterdir()} == {0o600}
 
 

@@ -233,16 +233,6 @@ def unavailable(message: str) -> ApiError:
     return ApiError(503, "ServiceUnavailable", message)
 
 
-def server_timeout(gvr: GVR, action: str, retry_after: int) -> ApiError:
-    return ApiError(
-        500,
-        "ServerTimeout",
-        f"The {action} operation against {gvr.group_resource} could not be completed at this time, please try again.",
-        details={**_details(gvr), "retryAfterSeconds": retry_after},
-        retry_after=retry_after,
-    )
-
-
 # -- field errors (field.Error), in the words of upstream
 
 

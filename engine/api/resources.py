@@ -58,10 +58,6 @@ class ResourceInfo:
     def gvk(self) -> GVK:
         return GVK(self.gvr.group, self.gvr.version, self.kind)
 
-    @cached_property
-    def list_gvk(self) -> GVK:
-        return GVK(self.gvr.group, self.gvr.version, self.list_kind)
-
     @property
     def converts(self) -> bool:
         """Whether what is stored may look otherwise than what is served: another version, or an older schema."""

@@ -140,10 +140,6 @@ class WorkQueue(Generic[K]):
 
     # -- shutting down
 
-    @property
-    def shutting_down(self) -> bool:
-        return self._shutting_down
-
     def shut_down(self) -> None:
         """Take nothing more; what is queued is still handed out, then `get` raises. Ends a wait for the drain."""
         self._drained.set()

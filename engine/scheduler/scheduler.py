@@ -172,7 +172,7 @@ class Scheduler:
             state = CycleState()
             state.plugins_measured = self.metrics.samples_plugins()
             placement = await self._decide(framework, state, queued.pod, decision)
-            self._conclude(decision, placement, queued, span)
+            self._conclude(decision, placement, span)
             if placement.assumed is not None:
                 work = self._bind(
                     framework, state, queued, placement, decision=decision, cause=span.context, began=began
@@ -231,7 +231,7 @@ class Scheduler:
             decision.wall_ms = (wall() - began) * 1000
             self.metrics.algorithm_duration.observe(wall() - began)
 
-    def _conclude(self, decision: Decision, placement: Placement, queued: QueuedPod, span: Span) -> None:
+    def _conclude(self, decision: Decision, placement: Placement, span: Span) -> None:
         """Note how the attempt ended."""
         if placement.assumed is not None:
             decision.result, decision.winner = "scheduled", placement.node_name

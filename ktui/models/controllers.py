@@ -40,7 +40,7 @@ class ControllersModel:
         }
 
     def reconciles(self) -> list[GridRow]:
-        return [_reconcile_row(number, last) for number, last in enumerate(self.inside.get("last") or ())]
+        return [_reconcile_row(last) for last in self.inside.get("last") or ()]
 
     def reconcile(self, key: str) -> Json | None:
         last = self.inside.get("last") or ()
@@ -96,7 +96,7 @@ def _ago(last: Json | None, now: datetime | None) -> str:
     return human_duration(max(0.0, (now - at).total_seconds()))
 
 
-def _reconcile_row(number: int, last: Json) -> GridRow:
+def _reconcile_row(last: Json) -> GridRow:
     sign, tone = outcome_of(last)
     woken = ", ".join(f"rev {revision}" for revision in last["wokenBy"][:3])
     cells = (

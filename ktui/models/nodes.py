@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from engine.api.duration import human_duration
 from engine.api.quantity import Quantity
 from ktui.models.grid_row import GridRow
 from ktui.models.prose import Prose
@@ -18,7 +19,6 @@ Json = Mapping[str, Any]
 TITLES = ("NODE", "STATUS", "PODS", "EACH POD A TILE")
 WIDE_TITLES = ("NODE", "STATUS", "PODS", "CPU", "MEMORY", "ADDRESS", "EACH POD A TILE")
 WORKER_TITLES = ("POD", "WORKER", "DOING")
-ZONE = "topology.kubernetes.io/zone"
 TILES = {
     "ready": ("■", "success"),
     "waiting": ("◐", "warning"),
@@ -167,7 +167,7 @@ def doing(worker: Json, pod: Json | None, kubelet: Json, now: datetime | None) -
     if worker["error"]:
         return str(worker["error"])
     if (reason := waiting_reason(pod)) is not None:
-        return reason + _again(worker) + _last_exit(pod)
+        return _again(worker) + reason + _last_exit(pod)
     return _at_rest(key, pod, kubelet)
 
 
@@ -189,7 +189,7 @@ def _since(at: str, now: datetime | None) -> str:
 
 def _again(worker: Json) -> str:
     seconds = worker["nextSyncSeconds"]
-    return f", again in {seconds:.0f} s" if seconds is not None else ""
+    return f"{CLOCK} {human_duration(round(seconds))} " if seconds is not None else ""
 
 
 def _last_exit(pod: Json | None) -> str:
@@ -208,4 +208,4 @@ def _at_rest(key: str, pod: Json | None, kubelet: Json) -> str:
     if not due:
         return f"{ready} ready" if ready else ""
     first = min(due, key=lambda probe: probe["nextSeconds"])
-    return " · ".join(filter(None, (ready, f"{first['probe']} {CLOCK} {first['nextSeconds']:.0f} s")))
+    return " ".join(filter(None, (ready, f"{first['probe']} {CLOCK} {first['nextSeconds']:.0f} s")))

@@ -24,7 +24,6 @@ class Queue:
 
     name: str
     pods: int
-    meaning: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +38,6 @@ class Fill:
     cpu_text: str = ""
     memory_text: str = ""
     cordoned: bool = False
-
-    @property
-    def pods_share(self) -> float:
-        return self.pods / self.allowed_pods if self.allowed_pods else 0.0
 
 
 @dataclass(slots=True)
@@ -59,10 +54,10 @@ class SchedulerModel:
         counts = self.queue.get("counts") or {}
         gated = counts.get("gated", 0)
         return [
-            Queue("active", counts.get("active", 0), "in line to be tried"),
-            Queue("back-off", counts.get("backoff", 0), "tried, and waits before the next try"),
-            Queue("unschedulable", counts.get("unschedulable", 0) - gated, "fits nowhere until something changes"),
-            Queue("gated", gated, "has scheduling gates, and is not tried"),
+            Queue("active", counts.get("active", 0)),
+            Queue("back-off", counts.get("backoff", 0)),
+            Queue("unschedulable", counts.get("unschedulable", 0) - gated),
+            Queue("gated", gated),
         ]
 
     @property
@@ -83,11 +78,11 @@ class SchedulerModel:
         newest: dict[str, Json] = {}
         for attempt in self.attempts.get("decisions") or ():
             newest.setdefault(attempt["pod"], attempt)
-        rows = [self._waiting_row(pod, *found, newest.get(pod), now) for pod, found in waiting.items()]
+        rows = [self._waiting_row(pod, *found, newest.get(pod)) for pod, found in waiting.items()]
         rows += [attempt_row(pod, attempt, now) for pod, attempt in newest.items() if pod not in waiting]
         return rows
 
-    def _waiting_row(self, pod: str, place: str, waiting: Json, attempt: Json | None, now: datetime | None) -> GridRow:
+    def _waiting_row(self, pod: str, place: str, waiting: Json, attempt: Json | None) -> GridRow:
         result, tone = self._waiting_words(place, waiting, attempt)
         seconds = self.queue.get("now", 0.0) - waiting["timestamp"]
         nominated = (attempt or {}).get("nominatedNode", "")

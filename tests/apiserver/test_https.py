@@ -32,6 +32,7 @@ from engine.world import World
 from tests.api.crd.samples import GROUP, cron_tab, definition
 from tests.apiserver.conftest import account, config_map
 from tests.apiserver.test_create import deployment
+from tests.kept_pki import kept_pki
 
 CRON_TABS = GVR(GROUP, "v1", "crontabs")
 ROLES = GVR("rbac.authorization.k8s.io", "v1", "roles")
@@ -95,7 +96,7 @@ class Served:
 @pytest.fixture
 async def served(tmp_path: Path) -> AsyncIterator[Served]:
     world = World.create(clock=Clock(), seed=1)
-    pki = ClusterPki.ensure(tmp_path, ["127.0.0.1"], datetime.now(UTC))
+    pki = kept_pki(tmp_path, ["127.0.0.1"], datetime.now(UTC))
     store = await SqliteStore.open(None, clock=world.clock)
     server = ApiServer(world, store)
     await server.start()
@@ -237,7 +238,7 @@ async def test_a_header_of_whom_to_be_is_one_value(served: Served) -> None:
 
 
 async def test_a_certificate_of_another_authority_is_no_credential(served: Served, tmp_path: Path) -> None:
-    other = ClusterPki.ensure(tmp_path / "other", ["127.0.0.1"], datetime.now(UTC))
+    other = kept_pki(tmp_path / "other", ["127.0.0.1"], datetime.now(UTC))
     async with served.session(other.admin) as session:
         with pytest.raises(aiohttp.ClientError):
             await session.get("/api/v1/pods")

@@ -20,10 +20,11 @@ from engine.apiserver.server import ApiServer
 from engine.client import Client, InProcessTransport
 from engine.clock import Clock
 from engine.config import ClusterConfig
-from engine.pki import ADMIN, ClusterPki
+from engine.pki import ADMIN
 from engine.store.sqlite import SqliteStore
 from engine.world import World
 from tests.apiserver.conftest import config_map
+from tests.kept_pki import kept_pki
 
 GROUP = "admissionregistration.k8s.io"
 Answer = Callable[[Object], Object]
@@ -80,7 +81,7 @@ class Hooks:
 async def hooks(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Hooks]:
     """Of the newest release, or of the one that the fixture is told."""
     world = World.create(clock=Clock(), seed=1)
-    pki = ClusterPki.ensure(tmp_path, ["127.0.0.1"], datetime.now(UTC))
+    pki = kept_pki(tmp_path, ["127.0.0.1"], datetime.now(UTC))
     store = await SqliteStore.open(None, clock=world.clock)
     server = ApiServer(world, store, config=ClusterConfig(kubernetes_version=getattr(request, "param", "")))
     await server.start()

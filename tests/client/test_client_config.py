@@ -150,7 +150,6 @@ def test_a_server_that_is_none(server: str) -> None:
 
 
 SECURE = Connection("https://a:1", insecure=True)
-REMOVED = "plugin has been removed"
 UNUSABLE: dict[str, tuple[dict[str, Any], str]] = {
     "roots and insecure": ({"ca": b"x"}, "specifying a root certificates file with the insecure flag is not allowed"),
     "no roots": (

@@ -142,7 +142,7 @@ class RandomPatches:
             field = schema.properties[name]
             made[name] = self._changes(field, depth + 1)
             if field.type == "array" and field.items is not None:
-                self._add_list_directives(made, name, field, depth)
+                self._add_list_directives(made, name, field)
         if not depth:
             return made
         if depth > 1 and (self._chance(0.15) or self._fault(0.1)):
@@ -155,7 +155,7 @@ class RandomPatches:
             made["$patch"] = self._rng.choice(_DIRECTIVES[:valid])
         return made
 
-    def _add_list_directives(self, made: dict[str, Any], name: str, field: Schema, depth: int) -> None:
+    def _add_list_directives(self, made: dict[str, Any], name: str, field: Schema) -> None:
         assert field.items is not None
         primitive = not field.items.properties
         merges = "merge" in field.patch_strategies

@@ -290,8 +290,6 @@ def test_what_may_not_be_written_is_named(mode: int, suffix: str, text: str) -> 
 
 # -- a disk that fails
 
-Break = Callable[[SqliteStore], object]
-
 
 async def fill_disk(store: SqliteStore) -> None:
     """SQLite's own limit stands for a full disk: it fails in the same place, with the same code."""

@@ -19,7 +19,6 @@ from engine.api.validation.problems import IMMUTABLE, Problems
 _MISMATCH = "`selector` does not match template `labels`"
 _STRATEGIES = ("Recreate", "RollingUpdate")
 _DAEMON_STRATEGIES = ("RollingUpdate", "OnDelete")
-_SET_STRATEGIES = ("RollingUpdate", "OnDelete")
 _POD_MANAGEMENT = ("OrderedReady", "Parallel")
 _SET_UPDATABLE = (
     "replicas",

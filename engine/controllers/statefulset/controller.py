@@ -168,7 +168,7 @@ class StatefulSetController(PodOwnerController):
         """Give a Pod back what makes it the n-th."""
         await self._create_claims(set_, pod)
         copy = copy_object(pod)
-        give_identity(set_, copy)
+        give_identity(copy)
         give_storage(set_, copy)
         try:
             await self.client.update(PODS, copy)

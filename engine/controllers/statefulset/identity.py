@@ -45,7 +45,7 @@ def make_pod(set_: Object, ordinal: int, revision: str) -> Object:
     del pod["metadata"]["generateName"]
     pod["metadata"]["name"] = f"{set_['metadata']['name']}-{ordinal}"
     pod["metadata"]["namespace"] = set_["metadata"]["namespace"]
-    give_identity(set_, pod)
+    give_identity(pod)
     give_storage(set_, pod)
     pod["spec"]["hostname"] = pod["metadata"]["name"]
     if set_["spec"].get("serviceName"):
@@ -62,7 +62,7 @@ def has_identity(pod: Object) -> bool:
     return identity_labels(pod).items() <= (pod["metadata"].get("labels") or {}).items()
 
 
-def give_identity(set_: Object, pod: Object) -> None:
+def give_identity(pod: Object) -> None:
     """In place, on a private copy."""
     pod["metadata"]["labels"] = {**(pod["metadata"].get("labels") or {}), **identity_labels(pod)}
 

@@ -20,7 +20,6 @@ MAX_TRIES = 5
 
 class NodeLease:
     def __init__(self, client: Client, clock: Clock, *, node_name: str) -> None:
-        self.renewals = 0
         self._client = client
         self._clock = clock
         self._name = node_name
@@ -31,7 +30,6 @@ class NodeLease:
         for _ in range(MAX_TRIES):
             try:
                 self._latest = await self._write(node)
-                self.renewals += 1
                 return
             except ApiError as error:
                 self._latest = None

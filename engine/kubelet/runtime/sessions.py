@@ -17,7 +17,7 @@ from engine.clock import Clock, Timer
 from engine.kubelet.runtime.shell import Call, start
 from engine.kubelet.runtime.shell.process import FOREVER, Input, Io, OutOfMemoryError, Process
 from engine.kubelet.runtime.terminal import Terminal
-from engine.streaming import Output, StreamError
+from engine.streaming import Output
 
 if TYPE_CHECKING:
     from engine.kubelet.runtime.container import SimulatedContainer
@@ -231,17 +231,3 @@ class AttachSession(_Session):
             self._leave()
             self.close_input()
             self._end(0)
-
-
-class FailedSession(_Session):
-    """A session that could not begin, as its other side learns when it waits."""
-
-    def __init__(self, error: StreamError) -> None:
-        super().__init__(None)
-        self._fail(error)
-
-    def _wake(self) -> None:
-        return
-
-    def close(self) -> None:
-        self._ended.exception()  # it has been told

@@ -6,7 +6,7 @@ it must then give the same answer, only sooner. One that does not is asked node 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
@@ -226,7 +226,3 @@ def default_normalize(scores: Scores, *, reverse: bool = False) -> Scores:
         return np.full_like(scores, MAX_NODE_SCORE) if reverse else scores
     scaled = scores * MAX_NODE_SCORE // highest
     return MAX_NODE_SCORE - scaled if reverse else scaled
-
-
-def rows_of(snapshot: Snapshot, names: Sequence[str]) -> Rows:
-    return np.array([snapshot.rows[name] for name in names], np.intp)

@@ -100,7 +100,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         if missing := self.missing_drivers(kept, node):
             return unschedulable(f"{missing[0]} CSI driver is not installed on the node")
         crowded = self._may_be_over(kept, [node])
-        return TOO_MANY if crowded and self.over_limit(state, pod, node) else SUCCESS
+        return TOO_MANY if crowded and self.over_limit(state, node) else SUCCESS
 
     def missing_drivers(self, kept: LimitState, node: NodeInfo) -> list[str]:
         """Those of the drivers demanded that the node has not."""
@@ -116,7 +116,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
             return self.filter_each(state, pod, snapshot, rows)
         failed = np.zeros(len(rows), np.bool_)
         for index in self._may_be_over(kept, [nodes[row] for row in rows.tolist()]):
-            failed[index] = bool(self.over_limit(state, pod, nodes[rows[index]]))
+            failed[index] = bool(self.over_limit(state, nodes[rows[index]]))
         return Verdicts.where(failed, TOO_MANY)
 
     def _may_be_over(self, kept: LimitState, nodes: list[NodeInfo]) -> list[int]:
@@ -133,7 +133,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
                 found.append(index)
         return found
 
-    def over_limit(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> dict[str, tuple[int, int]]:
+    def over_limit(self, state: CycleState, node: NodeInfo) -> dict[str, tuple[int, int]]:
         """Of each driver that the node would have too many volumes of: how many, and how many it may have."""
         kept = state.read(self.name, LimitState)
         limits, wanted = self._limits(node.name), kept.wanted

@@ -8,8 +8,6 @@ from typing import Any
 from engine.api.types import Object
 from engine.scheduler.whatif.simulation import Outcome
 
-Weighted = dict[str, int]  # weighted score by plugin
-
 
 @dataclass(frozen=True, slots=True)
 class Difference:

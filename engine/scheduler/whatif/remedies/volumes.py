@@ -112,7 +112,7 @@ def of_limits(question: Question) -> list[Remedy]:
         question.remedy(f"install CSI driver {driver} on {question.node.name}", {"installDriver": driver}, EDIT_NODE)
         for driver in missing
     ]
-    for driver, (count, limit) in plugin.over_limit(question.state, question.pod, question.node).items():
+    for driver, (count, limit) in plugin.over_limit(question.state, question.node).items():
         text = f"detach {count - limit} of the volumes of {driver} from {question.node.name}: it may have {limit}"
         remedies.append(question.remedy(text, {"detach": {driver: count - limit}}, MOVE_PODS))
     return remedies
