@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.api.errors import ApiError
-from engine.api.types import GVR, NODES, PODS, SERVICE_ACCOUNTS, Object
+from engine.api.types import GVR, NODES, PODS, SECRETS, SERVICE_ACCOUNTS, Object
 from engine.client import Client
 from engine.clock import VirtualClock
 from engine.cluster import Cluster
@@ -187,10 +187,12 @@ async def test_a_request_for_a_token_is_admitted_as_it_will_be(client: Client, d
     with pytest.raises(ApiError, match=f"denied request: default {ISSUER} 3600"):
         await request_token(client)
     made = await request_token(client, metadata={"labels": {"a": "b"}})
+    assert made["metadata"].pop("managedFields")
     assert made["metadata"] == {
         "labels": {"a": "b"},
         "name": "default",
         "namespace": "default",
+        "uid": default_account["metadata"]["uid"],
         "creationTimestamp": "2026-01-01T00:00:00Z",
     }
 
@@ -216,6 +218,40 @@ async def test_a_token_is_for_its_audiences(client: Client, default_account: Obj
         [ISSUER],
         ["system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated"],
     )
+
+
+async def test_what_holds_an_object_back_keeps_no_token_good(
+    client: Client, default_account: Object, virtual_clock: VirtualClock
+) -> None:
+    """pkg/serviceaccount claims_test.go: what was to be gone more than a minute ago is."""
+    held = pod()
+    held["metadata"]["finalizers"] = ["example.com/held"]
+    secret = {"metadata": {"name": "s", "finalizers": ["example.com/held"]}}
+    await client.create(PODS, held, namespace="default")
+    await client.create(SECRETS, secret, namespace="default")
+    targets = ({"apiVersion": "v1", "kind": "Pod", "name": "web"}, {"apiVersion": "v1", "kind": "Secret", "name": "s"})
+    tokens = [
+        (await request_token(client, expirationSeconds=7200, boundObjectRef=each))["status"]["token"]
+        for each in targets
+    ]
+    of_account = (await request_token(client, expirationSeconds=7200))["status"]["token"]
+    holding = {"metadata": {"finalizers": ["example.com/held"]}}
+    await client.patch(SERVICE_ACCOUNTS, "default", holding, namespace="default")
+    for gvr, name in ((PODS, "web"), (SECRETS, "s")):
+        await client.delete(gvr, name, namespace="default", grace_period_seconds=0)
+    await virtual_clock.sleep(59)
+    assert all([(await review_token(client, token))["authenticated"] for token in tokens])
+    await virtual_clock.sleep(2)
+    for token in tokens:
+        assert (await review_token(client, token))[
+            "error"
+        ] == "[invalid bearer token, service account token has been invalidated]"
+    await client.delete(SERVICE_ACCOUNTS, "default", namespace="default")
+    assert (await review_token(client, of_account))["authenticated"]
+    await virtual_clock.sleep(61)
+    assert (await review_token(client, of_account))[
+        "error"
+    ] == "[invalid bearer token, service account default/default has been deleted]"
 
 
 async def test_a_review_says_why_a_token_is_not_good(

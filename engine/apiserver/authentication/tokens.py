@@ -15,6 +15,7 @@ import orjson
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from engine.api.duration import parse_time
 from engine.api.errors import unauthorized
 from engine.api.types import GVR, NODES, PODS, SECRETS, SERVICE_ACCOUNTS, Object
 from engine.api.wire import Request
@@ -88,6 +89,9 @@ class TokenIssuer:
         headers = {"kid": key_id(self._public)}
         return jwt.encode(claims, self._private, algorithm=_ALGORITHM, headers=headers), ends
 
+    def now(self) -> datetime:
+        return self._clock.now()
+
     def configuration(self) -> dict[str, Any]:
         """The OpenID configuration of the issuer."""
         return configuration(ISSUER, _ALGORITHM)
@@ -154,6 +158,8 @@ class ServiceAccountAuthenticator:
             raise TokenError(f'serviceaccounts "{account.get("name", "")}" not found')
         if (uid := stored["metadata"]["uid"]) != account.get("uid"):
             raise TokenError(f"service account UID ({uid}) does not match claim ({account.get('uid', '')})")
+        if self._is_long_gone(stored):
+            raise TokenError(f"service account {namespace}/{account['name']} has been deleted")
         extra = [(f"{_EXTRA}credential-id", (f"JTI={claims.get('jti', '')}",))]
         for kind, gvr in BOUND.items():
             reference = private.get(kind.lower())
@@ -175,6 +181,13 @@ class ServiceAccountAuthenticator:
         if (uid := bound["metadata"]["uid"]) != reference["uid"]:
             what = kind.lower()
             raise TokenError(f"{what} UID ({uid}) does not match service account {what} ref claim ({reference['uid']})")
+        if self._is_long_gone(bound):
+            raise TokenError("service account token has been invalidated")
+
+    def _is_long_gone(self, obj: Object) -> bool:
+        """Whether it should have been gone by now: what holds it back, as a finalizer, keeps no token good."""
+        end = obj["metadata"].get("deletionTimestamp")
+        return end is not None and parse_time(end) < self._issuer.now() - timedelta(seconds=_LEEWAY)
 
 
 def _quoted(texts: Sequence[str]) -> str:
