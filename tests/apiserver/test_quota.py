@@ -154,6 +154,25 @@ async def test_scopes(client: Client, default_account: Object, case: str) -> Non
     assert await used(client) == {"pods": "1" if counted else "0"}
 
 
+async def test_a_pod_that_is_to_end_moves_to_the_quota_of_those_that_do(
+    client: Client, default_account: Object
+) -> None:
+    """TestAdmitBelowTerminatingQuotaLimitWhenPodScopeUpdated."""
+    await quota(client, {"pods": "1"}, scopes=["Terminating"])
+    for name in ("a", "b"):
+        await client.create(PODS, pod(name), namespace="default")
+    assert await used(client) == {"pods": "0"}
+    ending = {"spec": {"activeDeadlineSeconds": 60}}
+    await client.patch(PODS, "a", {"metadata": {"labels": {"x": "y"}}}, namespace="default")
+    assert await used(client) == {"pods": "0"}
+    await client.patch(PODS, "a", ending, namespace="default")
+    assert await used(client) == {"pods": "1"}
+    await client.patch(PODS, "a", {"spec": {"activeDeadlineSeconds": 30}}, namespace="default")
+    assert await used(client) == {"pods": "1"}
+    with pytest.raises(ApiError, match="exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1"):
+        await client.patch(PODS, "b", ending, namespace="default")
+
+
 def test_what_a_claim_takes() -> None:
     claim = {
         "metadata": {"name": "data"},

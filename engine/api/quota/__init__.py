@@ -3,7 +3,7 @@
 from engine.api.pod_amounts import parsed
 from engine.api.quota.amounts import Amounts, added, exceeded, grown, masked, shown
 from engine.api.quota.constraints import missing_requests
-from engine.api.quota.scopes import matches
+from engine.api.quota.scopes import is_terminating, matches
 from engine.api.quota.usage import COMPUTE, concerns, usage
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "concerns",
     "exceeded",
     "grown",
+    "is_terminating",
     "masked",
     "matches",
     "missing_requests",

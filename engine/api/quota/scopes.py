@@ -28,12 +28,11 @@ def _matches(term: Object, group_resource: str, obj: Object) -> bool:
     if group_resource != "pods":
         return False
     spec = obj.get("spec") or {}
-    limited = (spec.get("activeDeadlineSeconds") or -1) >= 0
     match scope:
         case "Terminating":
-            return limited
+            return is_terminating(obj)
         case "NotTerminating":
-            return not limited
+            return not is_terminating(obj)
         case "BestEffort":
             return qos_class(obj) == "BestEffort"
         case "NotBestEffort":
@@ -43,6 +42,12 @@ def _matches(term: Object, group_resource: str, obj: Object) -> bool:
         case "CrossNamespacePodAffinity":
             return _crosses_namespaces(spec.get("affinity") or {})
     return False
+
+
+def is_terminating(pod: Object) -> bool:
+    """Whether a Pod ends by itself, in the words of the scope Terminating."""
+    deadline = (pod.get("spec") or {}).get("activeDeadlineSeconds")
+    return deadline is not None and deadline >= 0
 
 
 def _attributes_classes(claim: Object) -> list[str]:

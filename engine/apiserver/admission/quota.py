@@ -6,6 +6,7 @@ for what another one refuses.
 
 from __future__ import annotations
 
+from engine.api.quota import is_terminating
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVR
 from engine.apiserver.admission.attributes import WRITES, Attributes, Operation, Plugin
@@ -41,4 +42,12 @@ class ResourceQuota(Plugin):
 def _handles(attributes: Attributes) -> bool:
     if attributes.operation is Operation.CREATE:
         return not attributes.subresource
-    return attributes.operation is Operation.UPDATE and attributes.key in _UPDATED
+    if attributes.operation is not Operation.UPDATE:
+        return False
+    return attributes.key in _UPDATED or (attributes.key == "pods" and _changes_scope(attributes))
+
+
+def _changes_scope(attributes: Attributes) -> bool:
+    """Whether a Pod is now one that ends by itself: that is another quota's."""
+    before, after = attributes.old, attributes.object
+    return before is not None and after is not None and is_terminating(before) != is_terminating(after)
