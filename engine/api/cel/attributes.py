@@ -12,7 +12,7 @@ from engine.api.cel.library.optionals import optional_field
 from engine.api.cel.mismatches import no_overload
 from engine.api.cel.operators import no_element
 from engine.api.cel.syntax import Node
-from engine.api.cel.values import EvaluationError, Failed, Optional, accepts, go_type
+from engine.api.cel.values import EvaluationError, Failed, Optional, accepts, go_type, of_key
 
 CONDITIONAL = ("_?:_", "_?_:_")
 _TAKING = ("_[_]", "_[?_]", "_?._")
@@ -74,5 +74,5 @@ def pairs(items: Any, *, two: bool) -> list[tuple[Any, Any]]:
     if isinstance(items, list):
         return list(enumerate(items)) if two else [(item, None) for item in items]
     if isinstance(items, dict):
-        return list(items.items())
+        return [(of_key(key), item) for key, item in items.items()]
     raise EvaluationError(f"got '{go_type(items)}', expected iterable type")

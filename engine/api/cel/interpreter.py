@@ -21,7 +21,7 @@ from engine.api.cel.mismatches import NO_OVERLOAD
 from engine.api.cel.operators import shown_key
 from engine.api.cel.syntax import Node
 from engine.api.cel.types import Type
-from engine.api.cel.values import CostExceeded, EvaluationError, Failed, Optional, Struct
+from engine.api.cel.values import CostExceeded, EvaluationError, Failed, Optional, Struct, as_key
 
 
 class Frame:
@@ -321,9 +321,9 @@ class _Planner:
                     if not attributes.option(value).there:
                         continue
                     value = value.value
-                if key in made:
+                if (held := as_key(key)) in made:
                     raise EvaluationError(f"Failed with repeated key [{shown_key(key)}]")
-                made[key] = value
+                made[held] = value
             frame.spend(MAP_BASE)
             return made
 

@@ -18,8 +18,10 @@ from engine.api.cel.values import (
     Timestamp,
     UInt,
     Unordered,
+    as_key,
     compare,
     equal,
+    of_key,
     type_of,
 )
 
@@ -81,21 +83,13 @@ def contains(items: Any, item: Any) -> bool:
     return any(equal(item, each) for each in items)
 
 
-_TRUTHS = (True, False)  # and with them 1 and 0, of whatever type
-
-
 def looked_up(mapping: dict[Any, Any], key: Any) -> Any:
     try:
-        if key in mapping and (key not in _TRUTHS or _is_key(key, mapping)):
-            return mapping[key]
+        if (held := as_key(key)) in mapping:
+            return mapping[held]
     except TypeError:
         raise EvaluationError("unsupported key type") from None
     raise EvaluationError(f"no such key: {shown_key(key)}")
-
-
-def _is_key(key: Any, mapping: dict[Any, Any]) -> bool:
-    """To Python true is 1 and false is 0, of which CEL thinks otherwise."""
-    return any(isinstance(each, bool) == isinstance(key, bool) for each in mapping if each == key)
 
 
 def no_element(owner: Any, key: Any) -> EvaluationError:
@@ -226,17 +220,15 @@ def _has_key(mapping: dict[Any, Any], key: Any) -> bool:
     except EvaluationError:
         return False
     # A device's domains answer for every key, but have only those that they have.
-    return dict.__contains__(mapping, key)
+    return dict.__contains__(mapping, as_key(key))
 
 
 def _inserted(mapping: dict[Any, Any], key: Any, value: Any) -> dict[Any, Any]:
-    if key in mapping:
-        raise EvaluationError(f"insert failed: key {shown_key(key)} already exists")
-    return {**mapping, key: value}
+    return _merged(mapping, {as_key(key): value})
 
 
 def _merged(mapping: dict[Any, Any], other: dict[Any, Any]) -> dict[Any, Any]:
     for key in other:
         if key in mapping:
-            raise EvaluationError(f"insert failed: key {shown_key(key)} already exists")
+            raise EvaluationError(f"insert failed: key {shown_key(of_key(key))} already exists")
     return {**mapping, **other}

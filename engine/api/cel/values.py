@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import total_ordering
 from typing import Any, ClassVar
 
@@ -79,6 +80,23 @@ class Struct(dict[str, Any]):
     def __init__(self, name: str, fields: dict[str, Any]) -> None:
         super().__init__(fields)
         self.name = name
+
+
+class TruthKey(Enum):
+    """A truth as the key of a map, where Python would take true for 1 and false for 0."""
+
+    FALSE = False
+    TRUE = True
+
+
+def as_key(value: Any) -> Any:
+    """What a map holds a key by."""
+    return TruthKey(value) if isinstance(value, bool) else value
+
+
+def of_key(key: Any) -> Any:
+    """The value that a map holds by this key."""
+    return key.value if key.__class__ is TruthKey else key
 
 
 class Opaque:

@@ -13,9 +13,10 @@ from engine.api.cel import admission
 from engine.api.cel.admission import Scope
 from engine.api.cel.environment import PER_CALL_LIMIT, Program
 from engine.api.cel.library.authorization import RESOURCE_CHECK, Answer, Asked, Check, Question
+from engine.api.cel.operators import shown_key
 from engine.api.cel.syntax import CompileError
 from engine.api.cel.types import Type
-from engine.api.cel.values import EvaluationError, Optional, Struct
+from engine.api.cel.values import EvaluationError, Optional, Struct, of_key
 from engine.api.crd.cel.escaping import unescaped
 from engine.api.types import Object
 from engine.apiserver.admission.expression_errors import ExpressionError, OutOfBudget
@@ -159,7 +160,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, Struct):
         return {unescaped(key): plain(item) for key, item in value.items()}
     if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {shown_key(of_key(key)): plain(item) for key, item in value.items()}
     if isinstance(value, list):
         return [plain(item) for item in value]
     if value is None or isinstance(value, bool | str | float):

@@ -11,7 +11,7 @@ from base64 import b64encode
 from typing import Any
 
 from engine.api.cel.conversions import shown_duration, shown_timestamp
-from engine.api.cel.values import Duration, Opaque, Optional, Struct, Timestamp, type_of
+from engine.api.cel.values import Duration, Opaque, Optional, Struct, Timestamp, of_key, type_of
 from engine.api.crd.cel.escaping import unescaped
 from engine.api.types import Object
 from engine.apiserver.admission.expression_errors import ExpressionError
@@ -71,7 +71,7 @@ def _json(value: Any) -> Any:
         case Struct():
             return _object(value)
         case dict():
-            return {_key(key): _json(item) for key, item in value.items()}
+            return {_key(of_key(key)): _json(item) for key, item in value.items()}
         case list():
             return [_json(item) for item in value]
         case Opaque():

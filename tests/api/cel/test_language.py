@@ -72,6 +72,9 @@ HOLD = [
     "'a1b22'.find('[0-9]+') == '1' && 'a1b22'.findAll('[0-9]+', 1) == ['1'] && 'abc'.matches('^a.c$')",
     "thing.name == 'x' && !has(thing.at) && thing != null",
     "any['a'].b[1] == 2",
+    "{dyn(1): 'a', dyn(true): 'b'}[dyn(true)] == 'b' && {dyn(0): 'a', dyn(false): 'b'}[dyn(0)] == 'a'",
+    "{dyn(1): 1} != {dyn(true): 1} && true in {true: 1} && !(dyn(1) in dyn({true: 1})) && {true: 1}.all(k, k)",
+    "{false: 1}.transformMap(k, v, k)[false] == false && '%s'.format([{true: 1}]) == '{true:1}'",
     "!has(dyn(null).x) && !has(dyn(1).x) && !dyn(null).?x.hasValue() && dyn(null)[?'x'].orValue(2) == 2",
     "dyn(null).?x.y.orValue(3) == 3",
 ]
@@ -129,6 +132,8 @@ FAIL = {
     "[1, 2].all(x, 1 / (x - 1) == 1)": "division by zero",
     "s.substring(3, 1) == ''": "invalid substring range. start: 3, end: 1",
     "s.charAt(9) == ''": "index out of range: 9",
+    "s.substring(40) == ''": "index out of range: 40",
+    "[true, true].transformMapEntry(i, v, {v: i}) == {}": "insert failed: key true already exists",
     "int(s) == 1": 'strconv.ParseInt: parsing "text": invalid syntax',
     "duration(s) == duration('1s')": 'time: invalid duration "text"',
     "uint(-n) == 1u": "unsigned integer overflow",

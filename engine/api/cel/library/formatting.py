@@ -13,7 +13,7 @@ from typing import Any
 
 from engine.api.cel.conversions import shown_duration, shown_timestamp
 from engine.api.cel.types import Type
-from engine.api.cel.values import Duration, EvaluationError, Struct, Timestamp, UInt, type_of
+from engine.api.cel.values import Duration, EvaluationError, Struct, Timestamp, UInt, of_key, type_of
 from engine.api.golang.floats import shown_float
 from engine.api.golang.text import quoted
 
@@ -154,7 +154,7 @@ def shown(value: Any) -> str:
         case list():
             return f"[{', '.join(map(_inner, value))}]"
         case dict() if not isinstance(value, Struct):
-            pairs = sorted((_key(key), _inner(item)) for key, item in value.items())
+            pairs = sorted((_key(of_key(key)), _inner(item)) for key, item in value.items())
             return f"{{{', '.join(f'{key}:{item}' for key, item in pairs)}}}"
         case float():
             return shown_float(value)

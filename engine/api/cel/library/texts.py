@@ -36,7 +36,7 @@ def texts() -> Library:
     )
     made.member("split", (STRING, STRING), STRINGS, lambda text, by: _split(text, by, -1))
     made.member("split", (STRING, STRING, INT), STRINGS, _split)
-    made.member("substring", (STRING, INT), STRING, lambda text, start: _substring(text, start, len(text)))
+    made.member("substring", (STRING, INT), STRING, _rest)
     made.member("substring", (STRING, INT, INT), STRING, _substring)
     made.member("trim", (STRING,), STRING, lambda text: text.strip(_SPACE))
     made.member("join", (STRINGS,), STRING, _join)
@@ -92,6 +92,12 @@ def _split(text: str, by: str, limit: int) -> list[str]:
         letters = list(text)
         return letters if limit < 0 or len(letters) <= limit else [*letters[: limit - 1], text[limit - 1 :]]
     return text.split(by) if limit < 0 else text.split(by, limit - 1)
+
+
+def _rest(text: str, start: int) -> str:
+    if not 0 <= start <= len(text):
+        raise EvaluationError(f"index out of range: {start}")
+    return text[start:]
 
 
 def _substring(text: str, start: int, end: int) -> str:
