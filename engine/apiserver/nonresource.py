@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from functools import cached_property, partial
 from typing import Any
@@ -17,9 +17,10 @@ import orjson
 
 from engine.api import discovery
 from engine.api.errors import PlainTextError, method_not_allowed
+from engine.api.golang.yaml_writer import dump
 from engine.api.openapi.documents import OpenApi
 from engine.api.openapi.proto import MEDIA_TYPES
-from engine.api.wire import JSON, Request, Response
+from engine.api.wire import JSON, YAML, Request, Response
 from engine.apiserver import fairness
 from engine.apiserver.authentication.discovery import CACHED, CONFIGURATION_PATH, KEYS_PATH, KEYS_TYPE
 from engine.apiserver.authentication.tokens import TokenIssuer
@@ -32,8 +33,10 @@ from engine.apiserver.metrics.endpoint import metrics
 from engine.apiserver.metrics.pod_resource_metrics import pod_resource_metrics
 from engine.apiserver.metrics.request_metrics import RequestMetrics
 from engine.apiserver.metrics.slis import SLIS, slis
+from engine.apiserver.registry.representation import likes_yaml
 from engine.apiserver.routing import PAGE_NOT_FOUND, away, check_discovery_accept, unknown_path
 from engine.apiserver.zpages.pages import FLAGZ, STATUSZ, ZPages
+from engine.metrics import Family
 
 _HEALTH = ("/healthz", "/livez", "/readyz")
 _FOR_ALL = {"vary": "Accept", "cache-control": "public"}  # of aggregated discovery
@@ -49,9 +52,11 @@ class NonResource:
         issuer: TokenIssuer,
         levels: PriorityLevels,
         flags: dict[str, str],
+        allocators: Callable[[], Iterable[Family]],
     ) -> None:
         self.health = Health(backend.storage.store)
         self._levels = levels
+        self._allocators = allocators
         self._issuer = issuer
         self._requests = requests
         self._backend = backend
@@ -73,7 +78,7 @@ class NonResource:
         if path.startswith(_HEALTH):
             return await self.health.answer(request)
         if request.path == "/metrics":
-            return await metrics(self._backend, self._requests, self._levels)
+            return await metrics(self._backend, self._requests, self._levels, self._allocators())
         if path == SLIS:
             return slis(self.health.metrics)
         if path in (STATUSZ, FLAGZ) and self._zpages.served:
@@ -88,21 +93,25 @@ class NonResource:
             return _cached(request, self._issuer.key_set(), KEYS_TYPE)
         if path.startswith("/openapi/"):
             return await self._openapi(call, path)
-        if path in ("/api", "/apis") and _wants_aggregated(request.headers.get("accept", "")):
+        accept = request.headers.get("accept", "")
+        if path in ("/api", "/apis") and (form := _aggregated_form(accept)):
             resources, core = self._backend.resources, path == "/api"
             return self._document(
                 call,
                 f"{path} aggregated",
                 lambda: discovery.aggregated(resources, core=core),
-                kind=discovery.AGGREGATED_MEDIA_TYPE,
+                kind=discovery.AGGREGATED_MEDIA_TYPE.replace(JSON, form),
                 headers=_FOR_ALL,
+                yaml=form == YAML,
             )
         make = self._discovery(path, call)
         if make is None:
             raise unknown_path(self._backend.resources, path)
-        if path.startswith("/api"):
-            check_discovery_accept(self._backend.resources, path, request.headers.get("accept", ""))
-        return self._document(call, path, make)
+        if not path.startswith("/api"):
+            return self._document(call, path, make)
+        check_discovery_accept(self._backend.resources, path, accept)
+        yaml = YAML in accept and likes_yaml(accept)
+        return self._document(call, path, make, kind=YAML if yaml else JSON, yaml=yaml)
 
     def _dump(self, request: Request, path: str) -> Response:
         text = fairness.dump(self._levels, path, details=bool(request.parameter("includeRequestDetails")))
@@ -233,10 +242,17 @@ class NonResource:
         return OpenApi(self._backend.resources, self._backend.definitions)
 
     def _document(
-        self, call: Call, key: str, make: Make, *, kind: str = JSON, headers: Mapping[str, str] | None = None
+        self,
+        call: Call,
+        key: str,
+        make: Make,
+        *,
+        kind: str = JSON,
+        headers: Mapping[str, str] | None = None,
+        yaml: bool = False,
     ) -> Response:
         """A document, made once; with `headers` those and its ETag, and 304 for who has it. In-process callers get the
-        value itself."""
+        value itself. The ETag is that of the JSON, also of what is shown as YAML (discovery/aggregated/etag.go)."""
         made = self._made.get(key)
         if made is None:
             body = orjson.dumps(make())
@@ -245,6 +261,8 @@ class NonResource:
         told = {"content-type": kind} if headers is None else {"content-type": kind, "etag": tag, **headers}
         if headers is not None and call.request.headers.get("if-none-match") == tag:
             return Response(304, None, told)
+        if yaml and not call.request.in_process:
+            return Response(200, dump(orjson.loads(body)).encode(), told)
         return Response(200, orjson.loads(body) if call.request.in_process else body, told)
 
 
@@ -276,18 +294,18 @@ def _share(text: str) -> float:
         return 1.0
 
 
-def _wants_aggregated(accept: str) -> bool:
-    """Whether the first form of an Accept header that is served is the aggregated one."""
+def _aggregated_form(accept: str) -> str:
+    """The media type of the aggregated form, if that is the first of an Accept header that is served; "" if not."""
     for clause in accept.split(","):
         kind, *parameters = (part.strip() for part in clause.split(";"))
-        if kind not in (JSON, "*/*", "application/*"):
+        if kind not in (JSON, YAML, "*/*", "application/*"):
             continue
         asked = dict(part.partition("=")[::2] for part in parameters)
         if not asked.get("as"):
-            return False
+            return ""
         if asked["as"] == "APIGroupDiscoveryList" and asked.get("v") == "v2":
-            return True
-    return False
+            return YAML if kind == YAML else JSON
+    return ""
 
 
 def _present(document: Any) -> Make | None:

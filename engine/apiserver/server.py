@@ -66,6 +66,7 @@ from engine.apiserver.fairness import PriorityLevels
 from engine.apiserver.fairness.flow_classifier import FlowClassifier
 from engine.apiserver.fairness.flow_control_upkeep import FlowControlUpkeep
 from engine.apiserver.fairness.flow_schema_status import FlowSchemaStatus
+from engine.apiserver.identity_lease import IdentityLease
 from engine.apiserver.loopback import Loopback
 from engine.apiserver.metrics.request_metrics import RequestMetrics
 from engine.apiserver.nonresource import NonResource
@@ -233,7 +234,13 @@ class ApiServer:
         self._flow_caches = [self._cache_of_any_version(resource) for resource in _FLOW_RESOURCES]
         levels = PriorityLevels(world.clock, self._flow_caches[1])
         self._nonresource = NonResource(
-            self.backend, self._debug, requests, issuer, levels, flags(self.config, secure_port=_SECURE_PORT)
+            self.backend,
+            self._debug,
+            requests,
+            issuer,
+            levels,
+            flags=flags(self.config, secure_port=_SECURE_PORT),
+            allocators=lambda: (*self._addresses.families_of_metrics(), *self._node_ports.metrics.families()),
         )
         self._chain = Chain(
             world=world,
@@ -252,6 +259,7 @@ class ApiServer:
             auditor=self._auditor,
         )
 
+        self._identity = IdentityLease(self._loopback, world, self.config.name)
         self._repair: ServiceIpRepair | None = None
         first = first_address(self.config.service_cidrs)
         self._service = KubernetesService(
@@ -311,6 +319,9 @@ class ApiServer:
         self._tasks.spawn(self._service.run(), "kubernetes service")
         namespaces = SystemNamespaces(self._cache(NAMESPACES), self._loopback, self._world)
         self._tasks.spawn(namespaces.run(), "system namespaces")
+        await self._identity.begin()
+        self._tasks.spawn(self._identity.run(), "identity lease")
+        self._tasks.spawn(self._identity.collect(), "identity lease garbage collector")
         self._start_flow_control()
         if self._resources.get(*SERVICE_CIDRS) is not None:
             await self._start_service_cidrs()

@@ -11,6 +11,7 @@ from engine.apiserver.loopback import Loopback
 from engine.apiserver.server import ApiServer
 from engine.apiserver.services.kubernetes_service import INTERVAL, LEASE_SECONDS, KubernetesService, MasterLeases
 from engine.client import Client
+from engine.store import Range, prefix_end
 from engine.store.sqlite import SqliteStore
 from engine.world import World
 
@@ -34,8 +35,10 @@ async def test_what_is_deleted_of_it_is_made_again(world: World, client: Client)
 async def test_nothing_is_written_while_all_is_well(world: World, server: ApiServer, store: SqliteStore) -> None:
     await server.advertise("127.0.0.1", 40123)
     revision = store.revision
-    await world.clock.sleep(10 * INTERVAL)
-    assert store.revision == revision
+    await world.clock.sleep(10 * INTERVAL + 1)
+    leases = Range(b"/registry/leases/", prefix_end(b"/registry/leases/"))  # by which the server says that it is there
+    newest = max(kv.mod_revision for kv in (await store.range(leases)).kvs)
+    assert newest == store.revision == revision + 10
 
 
 async def test_endpoints_name_all_servers_that_live(

@@ -22,7 +22,9 @@ from engine.views import Views
 _METRICS = "/metrics"
 
 
-async def metrics(backend: Backend, requests: RequestMetrics, levels: PriorityLevels) -> Response:
+async def metrics(
+    backend: Backend, requests: RequestMetrics, levels: PriorityLevels, allocators: Iterable[Family]
+) -> Response:
     status = await backend.storage.store.status()
     lines = [
         *_server(backend.definitions.version, status.db_size),
@@ -31,6 +33,7 @@ async def metrics(backend: Backend, requests: RequestMetrics, levels: PriorityLe
         *_of(backend.storage.families()),
         *_of(levels.metrics.families()),
         *_of(backend.admission.metrics.families()),
+        *_of(allocators),
         *_of_components(backend.world.views),
         *process_lines(),
     ]

@@ -61,6 +61,7 @@ class RangeAllocation:
         self._key = f"/registry/ranges/{name}".encode()
         self._resource = resource
         self.span = span
+        self.count = 0  # of those that are taken, as this server knows it
         self._last: Kept | None = None  # as this server wrote or met it last
         self._lock = asyncio.Lock()  # those of one server need not be in one another's way
 
@@ -117,11 +118,12 @@ class RangeAllocation:
         answer = await self._store.txn([compare], [Put(self._key, _encoded(kept))], [Range(self._key)], cause=cause)
         if answer.succeeded:
             self._last = kept._replace(revision=answer.revision)
-            return True
-        (found,) = answer.responses
-        assert isinstance(found, RangeResponse)
-        self._last = _kept(found.kvs)
-        return False
+        else:
+            (found,) = answer.responses
+            assert isinstance(found, RangeResponse)
+            self._last = _kept(found.kvs)
+        self.count = self._last.taken.bits.bit_count()
+        return answer.succeeded
 
 
 def _encoded(kept: Kept) -> bytes:

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from ipaddress import ip_address
 from typing import Protocol
 
 from engine.api.types import Object
+from engine.apiserver.services.allocator_metrics import DYNAMIC, STATIC, ClusterIpMetrics
 from engine.apiserver.services.range_allocation import NotInitialised, RangeAllocation
 from engine.apiserver.services.range_repair import Repaired
 from engine.apiserver.services.service_pools import ALLOCATED, FULL, NOT_VALID, AddressRange
+from engine.metrics import Family
 from engine.rng import Rng
 from engine.store.types import Store, StoreError
 
@@ -41,13 +44,18 @@ class Addresses(Protocol):
 
     async def release(self, address: str) -> None: ...
 
+    def families_of_metrics(self) -> Sequence[Family]: ...
+
 
 class PoolAddresses:
     """One range for each family, the default one first, and what its addresses are drawn with."""
 
     def __init__(self, store: Store, ranges: Sequence[tuple[AddressRange, Rng]]) -> None:
+        self._metrics = ClusterIpMetrics()
         self._ranges = {
-            of.family: _Pool(of, rng, RangeAllocation(store, name, resource=_RESOURCE, span=str(of.network)))
+            of.family: _Pool(
+                of, rng, RangeAllocation(store, name, resource=_RESOURCE, span=str(of.network)), self._metrics
+            )
             for name, (of, rng) in zip(_NAMES, ranges, strict=False)
         }
 
@@ -77,12 +85,16 @@ class PoolAddresses:
         if pool is not None:
             await pool.release(address)
 
+    def families_of_metrics(self) -> Sequence[Family]:
+        return self._metrics.families()
+
 
 class _Pool:
     """The range of a family. Its bits begin with the first address that can be given out, which has the number 1."""
 
-    def __init__(self, of: AddressRange, rng: Rng, allocation: RangeAllocation) -> None:
+    def __init__(self, of: AddressRange, rng: Rng, allocation: RangeAllocation, metrics: ClusterIpMetrics) -> None:
         self.of = of
+        self._metrics = metrics
         self._rng = rng
         self._allocation = allocation
 
@@ -102,24 +114,28 @@ class _Pool:
     async def take(self, address: str, *, dry_run: bool) -> None:
         bit = self._bit(address)
         if bit is None:
+            if not dry_run:
+                self._metrics.failed(self._allocation.span, STATIC)
             valid = f"The range of valid IPs is {self._allocation.span}"
             raise Refused(f"the provided IP ({address}) is not in the valid range. {valid}")
         if dry_run:
             return
-        try:
-            free = await self._allocation.take(bit)
-        except NotInitialised as why:
-            raise Refused(str(why)) from None
-        if not free:
-            raise Refused(ALLOCATED)
+        with self._counted(STATIC):
+            try:
+                free = await self._allocation.take(bit)
+            except NotInitialised as why:
+                raise Refused(str(why)) from None
+            if not free:
+                raise Refused(ALLOCATED)
 
     async def draw(self) -> str:
-        try:
-            bit = await self._allocation.draw(lambda taken: self.of.free(taken, self._rng, first=0))
-        except NotInitialised as why:
-            raise Refused(str(why)) from None
-        if bit is None:
-            raise Refused(FULL)
+        with self._counted(DYNAMIC):
+            try:
+                bit = await self._allocation.draw(lambda taken: self.of.free(taken, self._rng, first=0))
+            except NotInitialised as why:
+                raise Refused(str(why)) from None
+            if bit is None:
+                raise Refused(FULL)
         return self.of.address(bit + 1)
 
     async def release(self, address: str) -> None:
@@ -131,6 +147,21 @@ class _Pool:
             await self._allocation.release(bit)
         except (NotInitialised, StoreError) as error:
             log.warning("service address %s is not released: %s", address, error)
+        else:
+            self._count()
+
+    @contextmanager
+    def _counted(self, scope: str) -> Iterator[None]:
+        try:
+            yield
+        except (Refused, StoreError):
+            self._metrics.failed(self._allocation.span, scope)
+            raise
+        self._metrics.allocated(self._allocation.span, scope)
+        self._count()
+
+    def _count(self) -> None:
+        self._metrics.holds(self._allocation.span, taken=self._allocation.count, size=self.of.size)
 
 
 def cluster_ips(service: Object) -> list[str]:

@@ -16,8 +16,11 @@ from engine.api.types import GVR, Object
 from engine.api.wire import Response
 from engine.apiserver.cacher.watch_cache import WatchCache
 from engine.apiserver.loopback import Loopback
+from engine.apiserver.services.allocator_metrics import DYNAMIC, STATIC, ClusterIpMetrics
 from engine.apiserver.services.service_addresses import Refused
 from engine.apiserver.services.service_pools import ALLOCATED, FULL, MISMATCHED_NETWORK, NOT_VALID, AddressRange
+from engine.clock import wall
+from engine.metrics import Family
 from engine.rng import Rng
 from engine.store.types import Store
 
@@ -44,6 +47,7 @@ class CidrAddresses:
         self._addresses = addresses
         self._store = store
         self._loopback = loopback
+        self._metrics = ClusterIpMetrics()
 
     @property
     def families(self) -> Sequence[str]:
@@ -58,7 +62,7 @@ class CidrAddresses:
         ranges = await self._found(lambda: (each for each in self._ready() if each.number(parsed) is not None))
         if not ranges:
             raise Refused(MISMATCHED_NETWORK)
-        if not dry_run and not await self._make(owner, str(parsed)):
+        if not dry_run and not await self._make(owner, str(parsed), ranges[0], STATIC):
             raise Refused(ALLOCATED)
 
     async def draw(self, owner: Object, family: str, *, dry_run: bool) -> str:
@@ -78,22 +82,39 @@ class CidrAddresses:
         taken = _Taken(wanted, self._addresses)
         while (number := wanted.free(taken, rng)) is not None:
             address = wanted.address(number)
-            if await self._make(owner, address):
+            if await self._make(owner, address, wanted, DYNAMIC):
                 return address
             taken.collided.add(number)
+        self._metrics.failed(str(wanted.network), DYNAMIC)
         return None
 
-    async def _make(self, owner: Object, address: str) -> bool:
+    async def _make(self, owner: Object, address: str, within: AddressRange, scope: str) -> bool:
         """Whether the IPAddress is new. Raises ApiError 503 while the store is away, and else Refused."""
+        cidr, began = str(within.network), wall()
         answer = await self._loopback.ask("POST", IP_ADDRESSES.path(), ip_address_object(address, owner))
         if answer.status < 400:
+            self._metrics.allocated(cidr, scope)
+            self._metrics.took(cidr, wall() - began)
             return True
+        self._metrics.failed(cidr, scope)
         if answer.status == 409 and _status(answer).get("reason") == "AlreadyExists":
             return False
         message = _status(answer).get("message", "")
         if answer.status == 503:
             raise unavailable(message)
         raise Refused(message)
+
+    def families_of_metrics(self) -> Sequence[Family]:
+        """What is taken is counted when somebody asks: there may be many, and each allocation would count them."""
+        ranges = [address_range(cidr) for cidr in sorted(self._metrics.ranges)]
+        taken = dict.fromkeys(ranges, 0)
+        for each in self._addresses.objects() if ranges else ():
+            address = ip_address(each["metadata"]["name"])
+            for within in ranges:
+                taken[within] += within.number(address) is not None
+        for within, count in taken.items():
+            self._metrics.holds(str(within.network), taken=count, size=within.size)
+        return self._metrics.families()
 
     async def _found(self, find: Callable[[], Iterator[AddressRange]]) -> list[AddressRange]:
         """What the cache has, or, where it has nothing, what it has once it knows all that is written by now."""

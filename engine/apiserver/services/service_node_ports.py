@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 from engine.api.types import Object
+from engine.apiserver.services.allocator_metrics import DYNAMIC, STATIC, NodePortMetrics
 from engine.apiserver.services.range_allocation import NotInitialised, RangeAllocation
 from engine.apiserver.services.range_repair import Repaired
 from engine.apiserver.services.service_pools import NODE_PORTS, PortRange
@@ -33,6 +35,7 @@ class NodePorts:
             store, "servicenodeports", resource="servicenodeportallocations", span=self.range.span
         )
         self._rng = rng
+        self.metrics = NodePortMetrics()
 
     def repaired(self) -> Repaired:
         place = f"the port range {self.range.span}"
@@ -43,6 +46,10 @@ class NodePorts:
 
     async def take(self, port: int) -> None:
         """Raises PortRefused, StoreError."""
+        with self._counted(STATIC):
+            await self._take(port)
+
+    async def _take(self, port: int) -> None:
         number = self.range.number(port)
         if number is None:
             raise PortRefused(f"provided port is not in the valid range. The range of valid ports is {self.range.span}")
@@ -55,6 +62,10 @@ class NodePorts:
 
     async def draw(self) -> int:
         """Raises PortRefused, StoreError."""
+        with self._counted(DYNAMIC):
+            return await self._draw()
+
+    async def _draw(self) -> int:
         try:
             number = await self.allocation.draw(lambda taken: self.range.free(taken, self._rng))
         except NotInitialised as why:
@@ -76,6 +87,21 @@ class NodePorts:
             await self.allocation.release(number)
         except (NotInitialised, StoreError) as error:
             log.warning("node port %d is not released: %s", port, error)
+        else:
+            self._count()
+
+    @contextmanager
+    def _counted(self, scope: str) -> Iterator[None]:
+        try:
+            yield
+        except (PortRefused, StoreError):
+            self.metrics.failed(scope)
+            raise
+        self.metrics.allocated(scope)
+        self._count()
+
+    def _count(self) -> None:
+        self.metrics.holds(taken=self.allocation.count, size=self.range.size)
 
 
 class PortOperation:

@@ -26,14 +26,14 @@ class AddressRange:
         self.network = ip_network(cidr, strict=False)
         self.family = f"IPv{self.network.version}"
         self._base = int(self.network.network_address)
-        self._size = self.network.num_addresses - (2 if self.network.version == 4 else 1)
+        self.size = self.network.num_addresses - (2 if self.network.version == 4 else 1)
         # min(max(16, size/16), 256) addresses are given out last (ipallocator calculateRangeOffset).
-        self._offset = 0 if self._size < 16 else min(max(16, self._size // 16), 256)
+        self._offset = 0 if self.size < 16 else min(max(16, self.size // 16), 256)
 
     def number(self, address: IPv4Address | IPv6Address) -> int | None:
         """Which of those that can be given out an address is; None for any other."""
         number = int(address) - self._base
-        return number if address in self.network and 1 <= number <= self._size else None
+        return number if address in self.network and 1 <= number <= self.size else None
 
     def address(self, number: int) -> str:
         address = self._base + number
@@ -41,8 +41,8 @@ class AddressRange:
 
     def free(self, taken: Container[int], rng: Rng, *, first: int = 1) -> int | None:
         """The number of an address that is not taken; None if there is none. Numbers are counted from `first`."""
-        number = _free(taken, rng, first + self._offset, first + self._size - 1)
-        return number if number is not None else _free(taken, rng, first, first + min(self._offset, self._size) - 1)
+        number = _free(taken, rng, first + self._offset, first + self.size - 1)
+        return number if number is not None else _free(taken, rng, first, first + min(self._offset, self.size) - 1)
 
 
 class PortRange:
@@ -50,6 +50,7 @@ class PortRange:
 
     def __init__(self, ports: range = NODE_PORTS) -> None:
         self._ports = ports
+        self.size = len(ports)
         self.span = f"{ports.start}-{ports.stop - 1}"
         # As with addresses, the lower ports are given out last (portallocator calculateRangeOffset: 86 of 2,768).
         self._offset = min(max(16, len(ports) // 32), 128)
