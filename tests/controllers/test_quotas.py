@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.api.types import CONFIGMAPS, GVR, Object
+from engine.api.types import CONFIGMAPS, GVR, PODS, Object
 from engine.world import World
 from tests.controllers.cluster import TestCluster, running
 
@@ -31,3 +31,17 @@ async def test_usage_is_counted_and_given_back(world: World) -> None:
         await used(cluster, {"configmaps": "1", "count/deployments.apps": "0", "requests.cpu": "0"})
         await cluster.admin.patch(QUOTAS, "q", {"spec": {"hard": {"requests.cpu": None}}}, namespace="default")
         await used(cluster, {"configmaps": "1", "count/deployments.apps": "0"})
+
+
+async def test_a_pod_that_is_to_end_leaves_the_quota_of_those_that_are_not(world: World) -> None:
+    """At once, not only when all is counted anew (update_filter_test.go)."""
+    async with running(world) as cluster:
+        pod: Object = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+        await cluster.admin.create(PODS, pod, namespace="default")
+        quota = {"metadata": {"name": "q"}, "spec": {"hard": {"pods": "5"}, "scopes": ["NotTerminating"]}}
+        await cluster.admin.create(QUOTAS, quota, namespace="default")
+        await used(cluster, {"pods": "1"})
+        began = world.clock.monotonic()
+        await cluster.admin.patch(PODS, "p", {"spec": {"activeDeadlineSeconds": 600}}, namespace="default")
+        await used(cluster, {"pods": "0"})
+        assert world.clock.monotonic() - began < 60

@@ -49,12 +49,17 @@ class ResourceQuotaController(Controller):
         return self._counted[resource]
 
     def _replenished(self, group_resource: str, old: Object | None, new: Object | None) -> Iterable[str]:
-        """The quotas that get something back."""
-        if old is None or (new is not None and usage(group_resource, old) == usage(group_resource, new)):
+        """The quotas that get something back: it is gone, takes something else, or is another quota's now."""
+        if old is None:
             return []
         names = usage(group_resource, old)
-        quotas = self._quotas.list(old["metadata"].get("namespace", ""))
-        return [_key(quota) for quota in quotas if any(name in names for name in _hard(quota))]
+        changed = new is None or names != usage(group_resource, new)
+        return [
+            _key(quota)
+            for quota in self._quotas.list(old["metadata"].get("namespace", ""))
+            if any(name in names for name in _hard(quota))
+            and (changed or _moves(quota.get("spec") or {}, group_resource, old, new))
+        ]
 
     def _resources(self, hard: Amounts) -> list[GVR]:
         """The resources whose objects a quota's limits are about."""
@@ -109,6 +114,11 @@ def _changed(old: Object | None, new: Object | None) -> Iterable[str]:
     if old is None or _hard(old) != limits or (status.get("hard") or {}) != limits:
         return [_key(new)]
     return [] if set(status.get("used") or {}) >= set(limits) else [_key(new)]
+
+
+def _moves(spec: Object, group_resource: str, old: Object, new: Object | None) -> bool:
+    """Whether a quota's scopes match only one of two states (pkg/quota/v1/install update_filter.go)."""
+    return new is not None and matches(spec, group_resource, old) != matches(spec, group_resource, new)
 
 
 def _hard(quota: Object) -> Object:
