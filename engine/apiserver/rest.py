@@ -13,7 +13,7 @@ from engine.api.resources import ResourceInfo
 from engine.api.types import GVK, GVR, Object, copy_object
 from engine.api.warnings import deprecation
 from engine.api.wire import EventStream, Response
-from engine.apiserver.actions.admitted import admit_create
+from engine.apiserver.actions.admitted import admit_create, owned
 from engine.apiserver.actions.reviews import Reviews
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
@@ -26,7 +26,7 @@ from engine.apiserver.registry.delete import Deleter
 from engine.apiserver.registry.delete_plan import DEFINITIONS
 from engine.apiserver.registry.facet import SCALE, Facet
 from engine.apiserver.registry.facets import facet_of
-from engine.apiserver.registry.metadata import check_place, uid_mismatch
+from engine.apiserver.registry.metadata import check_place, uid_mismatch, wipe_system_fields
 from engine.apiserver.registry.options import WriteOptions
 from engine.apiserver.registry.patch import Patcher
 from engine.apiserver.registry.read import Reader
@@ -153,9 +153,11 @@ class Rest:
                 return await self._legacy_binding(call, obj, options)
             if call.trail is not None:
                 call.trail.asked_with(copy_object(obj))
+            obj = owned(self.backend, call, info.gvk, obj, options)
             await admit_create(self.backend, call, obj, options, check=lambda review: self.reviews.check(call, review))
             return Response(201, await self.reviews.answer(call, obj))
         check_place(info, call.info, obj)
+        wipe_system_fields(obj["metadata"])
         apply_defaults(info, obj)
         call.named(obj)
         if call.trail is not None:

@@ -1,4 +1,5 @@
-"""Admission of what a POST to a subresource carries: a Binding, an Eviction, a TokenRequest (handlers/create.go).
+"""What a POST carries that is not stored: a review, or to a subresource a Binding, an Eviction, a TokenRequest
+(handlers/create.go).
 
 The object that is admitted is the one of the request, not the one that the subresource belongs to.
 """
@@ -7,16 +8,47 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from engine.api.types import Object
+from engine.api.apply import track_update
+from engine.api.types import GVK, Object
 from engine.apiserver.admission import Attributes, Operation
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
+from engine.apiserver.registry.metadata import check_namespace, wipe_system_fields
 from engine.apiserver.registry.options import WriteOptions
 from engine.trace import Hop
 
 
 def accept(obj: Object) -> None:
     """Of an object that has no rules before it is admitted."""
+
+
+def owned(
+    backend: Backend, call: Call, gvk: GVK, obj: Object, options: WriteOptions, *, keeps_uid: bool = False
+) -> Object:
+    """`obj` as whatever is posted is taken: without the metadata that only the server gives, in the namespace of the
+    path, and with its fields owned by who sent them, though it is never stored.
+
+    `keeps_uid` is for a subresource to which the uid is a precondition (SubresourceObjectMetaPreserver). Raises
+    ApiError 400 for another namespace than the path's.
+    """
+    metadata = obj.setdefault("metadata", {})
+    if not keeps_uid:
+        wipe_system_fields(metadata)
+    check_namespace(call.gvr_resource, call.info, metadata)
+    schema = backend.definitions.kind(gvk)
+    if schema is None:
+        return obj
+    asked = {field: value for field, value in obj.items() if field != "status"}  # a status is the answer's
+    tracked = track_update(
+        None,
+        asked,
+        manager=options.manager,
+        now=backend.world.clock.now(),
+        schema=schema,
+        subresource=call.info.subresource,
+        api_version=gvk.api_version,
+    )
+    return {**obj, "metadata": tracked["metadata"]}
 
 
 async def admit_create(

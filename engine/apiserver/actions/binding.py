@@ -7,7 +7,7 @@ from engine.api.resources import ResourceInfo
 from engine.api.types import GVK, GVR, PODS, Object, copy_object
 from engine.api.validation import Problems, text
 from engine.api.validation.core import binding as check_target
-from engine.apiserver.actions.admitted import admit_create
+from engine.apiserver.actions.admitted import admit_create, owned
 from engine.apiserver.actions.pod_conditions import set_condition
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
@@ -35,6 +35,7 @@ class BindingAction:
         """
         value = read_value(self._backend.definitions, call.request)
         binding = decode_value(call, self._backend.definitions, BINDING, value=value, validation=options.validation)
+        binding = owned(self._backend, call, BINDING, binding, options, keeps_uid=True)
         name = call.info.name
         release = self._backend.definitions.release
         await admit_create(self._backend, call, binding, options, check=lambda obj: _check(name, obj, release))

@@ -8,7 +8,7 @@ from typing import Any
 from engine.api.errors import ApiError, bad_request, conflict, forbidden
 from engine.api.selectors import LabelSelector
 from engine.api.types import GVK, GVR, PODS, Object, copy_object
-from engine.apiserver.actions.admitted import admit_create
+from engine.apiserver.actions.admitted import admit_create, owned
 from engine.apiserver.actions.binding import SUCCESS
 from engine.apiserver.actions.pod_conditions import set_condition
 from engine.apiserver.backend import Backend
@@ -44,7 +44,8 @@ class EvictionAction:
         """Raises ApiError 404, or 429 where a budget forbids it now."""
         value = read_value(self._backend.definitions, call.request)
         eviction = decode_value(call, self._backend.definitions, EVICTION, value=value, validation=options.validation)
-        if (eviction.get("metadata") or {}).get("name", "") != call.info.name:
+        eviction = owned(self._backend, call, EVICTION, eviction, options)
+        if eviction["metadata"].get("name", "") != call.info.name:
             raise bad_request("name in URL does not match name in Eviction object")
         body: dict[str, Any] = dict(eviction.get("deleteOptions") or {})
         options = _with_dry_run(options, call.request.query.get("dryRun", []), body.get("dryRun") or [])

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 from engine.api.errors import Cause, bad_request, conflict, field_invalid, invalid, not_found
-from engine.api.types import GVK, NODES, SERVICE_ACCOUNTS, Object
-from engine.apiserver.actions.admitted import admit_create
+from engine.api.types import GVK, GVR, NODES, SERVICE_ACCOUNTS, Object
+from engine.apiserver.actions.admitted import admit_create, owned
 from engine.apiserver.authentication.tokens import BOUND, ISSUER, TokenIssuer
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
@@ -17,6 +17,8 @@ from engine.apiserver.registry.body import decode_value, read_value
 from engine.apiserver.registry.options import WriteOptions
 
 TOKEN_REQUEST = GVK("authentication.k8s.io", "v1", "TokenRequest")
+_TOKEN_REQUESTS = GVR(TOKEN_REQUEST.group, TOKEN_REQUEST.version, TOKEN_REQUEST.kind)  # as conflicts name it
+_UIDS_CHECKED = (1, 34)  # TokenRequestServiceAccountUIDValidation
 _DEFAULT_SECONDS = 3600
 _SHORTEST = 600
 _LONGEST = 1 << 32
@@ -41,10 +43,14 @@ class TokenAction:
         )
         request.setdefault("spec", {}).setdefault("expirationSeconds", _DEFAULT_SECONDS)
         request.setdefault("status", {"token": "", "expirationTimestamp": None})
-        _check_place(request.get("metadata") or {}, namespace, name)
+        names_uid = self._backend.definitions.release >= _UIDS_CHECKED
+        request = owned(self._backend, call, TOKEN_REQUEST, request, options, keeps_uid=names_uid)
+        _check_name(request["metadata"], name)
         account = await self._lookup.find(SERVICE_ACCOUNTS, namespace, name)
         if account is None:
             raise not_found(SERVICE_ACCOUNTS, name)
+        if names_uid:
+            _check_uid(request["metadata"], account["metadata"])
         await admit_create(self._backend, call, request, options, check=partial(_complete, account, self._now()))
         spec: dict[str, Any] = request["spec"]
         seconds, audiences = spec["expirationSeconds"], spec["audiences"]
@@ -106,12 +112,19 @@ def _shown_kind(api_version: str, kind: str) -> str:
     return f"{group}/{version}, Kind={kind}"
 
 
-def _check_place(metadata: Object, namespace: str, name: str) -> None:
-    """Name and namespace may be left out, or are the account's. Raises ApiError 422."""
-    for field, wanted in (("name", name), ("namespace", namespace)):
-        if metadata.get(field, wanted) not in ("", wanted):
-            text = f"must match the service account {field} if specified"
-            raise invalid(TOKEN_REQUEST, name, [field_invalid(f"metadata.{field}", metadata[field], text)])
+def _check_name(metadata: Object, name: str) -> None:
+    """The name may be left out, or is the account's. Raises ApiError 422."""
+    if metadata.get("name", name) not in ("", name):
+        text = "must match the service account name if specified"
+        raise invalid(TOKEN_REQUEST, name, [field_invalid("metadata.name", metadata["name"], text)])
+
+
+def _check_uid(metadata: Object, account: Object) -> None:
+    """A request is for the account of a uid, where it names one; the answer says which it was. Raises ApiError 409."""
+    asked, found = metadata.setdefault("uid", account["uid"]), account["uid"]
+    if asked != found:
+        why = f"the UID in the token request ({asked}) does not match the UID of the service account ({found})"
+        raise conflict(_TOKEN_REQUESTS, account["name"], why)
 
 
 def _complete(account: Object, now: str, request: Object) -> None:

@@ -14,14 +14,8 @@ _SUFFIX = 5
 _MAX_BASE = 63 - _SUFFIX
 _IP_ADDRESSES = "ipaddresses.networking.k8s.io"
 # Fields that a client may send and that count for nothing.
-_SERVER_OWNED = (
-    "uid",
-    "creationTimestamp",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-    "generation",
-    "selfLink",
-)
+_WIPED = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
+_SERVER_OWNED = (*_WIPED, "generation")
 _KEPT = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation")
 
 
@@ -50,6 +44,13 @@ def _check_name(name: str, wanted: str) -> None:
         raise bad_request(f"the name of the object ({wanted} based on URL) was undeterminable: name must be provided")
     if name != wanted:
         raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({wanted})")
+
+
+def wipe_system_fields(metadata: Object) -> None:
+    """What only the server says of an object, and what a client sends of that counts for nothing
+    (rest.WipeObjectMetaSystemFields)."""
+    for field in _WIPED:
+        metadata.pop(field, None)
 
 
 def fill_for_create(obj: Object, *, uid: str, now: str) -> None:
