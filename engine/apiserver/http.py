@@ -36,7 +36,7 @@ from engine.apiserver.handshake import protocols_offered, wants_web_socket
 from engine.apiserver.protobuf.answers import FRAME_HEAD
 from engine.apiserver.protobuf.answers import STREAM as PROTOBUF_WATCH
 from engine.apiserver.query_string import read_query
-from engine.apiserver.registry.representation import is_pretty, negotiate
+from engine.apiserver.registry.representation import is_pretty, likes_yaml
 from engine.apiserver.sockets import serve_socket
 from engine.tasks import Supervisor
 from engine.world import World
@@ -175,7 +175,7 @@ class HttpServer:
         if "content-type" in headers:
             return orjson.dumps(body, option=option)
         accept = request.headers.get("accept", "")
-        if YAML in accept and negotiate(accept, typed=False).media_type == YAML:
+        if YAML in accept and likes_yaml(accept):
             headers["content-type"] = YAML
             plain = orjson.loads(orjson.dumps(_as_go_has_it(body)))
             return dump(plain).encode()

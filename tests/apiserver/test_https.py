@@ -451,6 +451,33 @@ async def test_yaml_for_those_who_want_it(served: Served) -> None:
         assert f'creationTimestamp: "{yaml.safe_load(text)["metadata"]["creationTimestamp"]}"' in text  # Go's quotes
 
 
+@pytest.mark.parametrize(
+    "form", ["as=Foo;v=v1;g=meta.k8s.io", "as=Table;v=v9;g=meta.k8s.io", "as=APIGroupDiscoveryList;v=v1"]
+)
+async def test_of_yaml_that_there_is_not_is_told_in_json(served: Served, form: str) -> None:
+    async with served.session(served.pki.admin) as session:
+        for path in ("/api/v1/namespaces", "/api/v1/namespaces/none", "/apis"):
+            async with session.get(path, headers={"Accept": f"application/yaml;{form}"}) as response:
+                assert (response.status, response.headers["Content-Type"]) == (406, "application/json")
+                assert (await response.json())["reason"] == "NotAcceptable"
+
+
+async def test_discovery_in_yaml(served: Served) -> None:
+    async with served.session(served.pki.admin) as session:
+        for path in ("/api", "/apis", "/apis/apps", "/apis/apps/v1"):
+            async with session.get(path) as response:
+                plain = await response.json()
+            async with session.get(path, headers={"Accept": "application/yaml"}) as response:
+                assert response.headers["Content-Type"] == "application/yaml"
+                assert yaml.safe_load(await response.text()) == plain
+        form = "g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+        async with session.get("/apis", headers={"Accept": f"application/json;{form}"}) as response:
+            plain, tag = await response.json(), response.headers["ETag"]
+        async with session.get("/apis", headers={"Accept": f"application/yaml;{form}"}) as response:
+            assert response.headers["Content-Type"] == f"application/yaml;{form}"
+            assert (yaml.safe_load(await response.text()), response.headers["ETag"]) == (plain, tag)
+
+
 async def test_health_can_be_asked_by_anybody(served: Served) -> None:
     async with served.session() as session:
         for path in ("/healthz", "/livez", "/readyz", "/version"):

@@ -28,7 +28,7 @@ SYSTEM: Object = {
     "selfLink": "/x",
 }
 _ASKED: Object = {"verb": "list", "resource": "pods", "namespace": "default"}
-_OWNED = {"f:spec": {"f:resourceAttributes": {".": {}, "f:namespace": {}, "f:resource": {}, "f:verb": {}}}}
+_OWNED: Object = {"f:spec": {"f:resourceAttributes": {".": {}, "f:namespace": {}, "f:resource": {}, "f:verb": {}}}}
 
 
 def fields(made: Object) -> Any:

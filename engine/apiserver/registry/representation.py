@@ -77,6 +77,14 @@ def negotiate_stream(accept: str, *, typed: bool = True) -> Form:
     return form
 
 
+def likes_yaml(accept: str) -> bool:
+    """Whether what is not typed is shown as YAML; what the header asks for and there is not is told of in JSON."""
+    try:
+        return negotiate(accept, typed=False).media_type == YAML
+    except ApiError:
+        return False
+
+
 def accepted_clauses(accept: str) -> list[tuple[str, dict[str, str]]]:
     """Media types with their parameters, what the client likes best first."""
     return sorted(map(_clause, accept.split(",")), key=_liking, reverse=True)
