@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from functools import cached_property, partial
 from typing import Any
@@ -36,6 +36,7 @@ from engine.apiserver.metrics.slis import SLIS, slis
 from engine.apiserver.registry.representation import likes_yaml
 from engine.apiserver.routing import PAGE_NOT_FOUND, away, check_discovery_accept, unknown_path
 from engine.apiserver.zpages.pages import FLAGZ, STATUSZ, ZPages
+from engine.metrics import Family
 
 _HEALTH = ("/healthz", "/livez", "/readyz")
 _FOR_ALL = {"vary": "Accept", "cache-control": "public"}  # of aggregated discovery
@@ -51,9 +52,11 @@ class NonResource:
         issuer: TokenIssuer,
         levels: PriorityLevels,
         flags: dict[str, str],
+        allocators: Callable[[], Iterable[Family]],
     ) -> None:
         self.health = Health(backend.storage.store)
         self._levels = levels
+        self._allocators = allocators
         self._issuer = issuer
         self._requests = requests
         self._backend = backend
@@ -75,7 +78,7 @@ class NonResource:
         if path.startswith(_HEALTH):
             return await self.health.answer(request)
         if request.path == "/metrics":
-            return await metrics(self._backend, self._requests, self._levels)
+            return await metrics(self._backend, self._requests, self._levels, self._allocators())
         if path == SLIS:
             return slis(self.health.metrics)
         if path in (STATUSZ, FLAGZ) and self._zpages.served:
