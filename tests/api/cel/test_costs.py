@@ -44,6 +44,7 @@ RUN = {
     "a patch's key": ("jsonpatch.escapeKey('ABCDEFGHIJ abcdefghij').size() > 0", 5),
     "a version": ('isSemver("1234.56789012345.67890123456789")', 4),
     "a named format": ("format.named('dns1123Subdomain').value().validate('my-name').hasValue()", 18),
+    "a named format of CRDs": ("format.uuid().validate('0123456789').hasValue()", 38),
     "a network of six": ("cidr('2001:db8::/32').containsIP(ip('2001:db8::1'))", 5),
     "equal addresses": ("ip('2001:db8::1') == ip('2001:db8::1')", 5),
 }
