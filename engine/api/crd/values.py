@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import orjson
@@ -110,6 +109,9 @@ def json_type(value: Any) -> str:
     return "object"
 
 
+_LARGEST_WHOLE, _NEAR = 2.0**53 - 1, 1e-9
+
+
 # -- scalars
 
 
@@ -142,7 +144,8 @@ def _check_number(schema: Structural, value: float, path: str, problems: Problem
     multiple = raw.get("multipleOf")
     _check_range(schema, multiple, path, problems, "MultipleOf")
     if multiple and not _is_multiple(value, multiple):
-        problems.invalid(path, value, f"{_body(path)} should be a multiple of {shown_float(float(multiple))}")
+        counted = int(multiple) if isinstance(value, int) and int(multiple) else multiple
+        problems.invalid(path, value, f"{_body(path)} should be a multiple of {shown_float(float(counted))}")
     low = raw.get("minimum")
     _check_range(schema, low, path, problems, "Minimum boundary")
     if low is not None:
@@ -168,10 +171,15 @@ def _check_range(schema: Structural, value: float | None, path: str, problems: P
 
 
 def _is_multiple(value: float, multiple: float) -> bool:
-    if isinstance(value, int) and isinstance(multiple, int):
-        return value % multiple == 0
-    quotient = value / multiple
-    return math.isclose(quotient, round(quotient), rel_tol=1e-12, abs_tol=1e-12)
+    """As kube-openapi reckons: whole numbers by the whole part of what they should be multiples of, others in floats,
+    whose quotient must be no less than the whole number that it should be."""
+    if isinstance(value, int) and int(multiple):
+        return value % int(multiple) == 0
+    quotient = 1 / multiple * value if multiple < 1 else value / multiple
+    whole = abs(float(int(quotient)))
+    if abs(quotient) > _LARGEST_WHOLE or quotient == int(quotient):
+        return abs(quotient) <= _LARGEST_WHOLE
+    return quotient > 0 and whole > 0 and (quotient - whole) / (quotient + whole) < _NEAR
 
 
 def _check_enum(schema: Structural, value: Any, path: str, problems: Problems) -> None:

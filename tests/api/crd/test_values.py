@@ -236,6 +236,21 @@ ROWS: list[tuple[str, Object, Any, list[str]]] = [
             "spec.f.b: Required value",
         ],
     ),
+    ("a multiple of a fraction", {"type": "number", "multipleOf": 0.1}, 0.3, []),
+    ("a multiple that floats are a little above", {"type": "number", "multipleOf": 0.01}, 0.07, []),
+    (
+        "a multiple that floats are a little below",
+        {"type": "number", "multipleOf": 0.01},
+        0.29,
+        [f"spec.f: Invalid value: 0.29: {BODY} should be a multiple of 0.01"],
+    ),
+    ("a negative multiple", {"type": "number", "multipleOf": 0.5}, -1.5, []),
+    (
+        "whole numbers count by the whole part",
+        {"type": "integer", "multipleOf": 2.5},
+        5,
+        [f"spec.f: Invalid value: 5: {BODY} should be a multiple of 2"],
+    ),
     ("all of an int32", {"type": "integer", "format": "int32", "minimum": -(2**31)}, 2**31 - 1, []),
     (
         "more than an int32",
