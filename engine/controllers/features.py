@@ -31,6 +31,11 @@ def serves_resource_claims(version: str) -> bool:
     return _at_least(version, 1, 34)
 
 
+def quotas_devices_by_name(version: str) -> bool:
+    """Whether claims take of quotas on extended resources (DRAExtendedResource, on by default since 1.36)."""
+    return _at_least(version, 1, 36)
+
+
 def serves_volume_attributes_classes(version: str) -> bool:
     """`VolumeAttributesClass` of `storage.k8s.io/v1` (KEP-3751, stable in 1.34)."""
     return _at_least(version, 1, 34)

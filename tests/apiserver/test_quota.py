@@ -18,6 +18,8 @@ from engine.world import World
 from tests.apiserver.conftest import ADMIN, config_map, pod
 
 QUOTAS = GVR("", "v1", "resourcequotas")
+DEVICE_CLASSES = GVR("resource.k8s.io", "v1", "deviceclasses")
+CLAIMS = GVR("resource.k8s.io", "v1", "resourceclaims")
 
 
 async def quota(client: Client, hard: dict[str, str], used: dict[str, str] | None = None, **spec: Any) -> None:
@@ -185,6 +187,71 @@ def test_what_a_claim_takes() -> None:
         "fast.storageclass.storage.k8s.io/persistentvolumeclaims": "1",
         "fast.storageclass.storage.k8s.io/requests.storage": "2Gi",
     }
+
+
+# -- devices by other names
+
+
+def device_class(name: str, resource: str = "") -> Object:
+    spec = {"extendedResourceName": resource} if resource else {}
+    return {"metadata": {"name": name}, "spec": spec}
+
+
+def claim(name: str, *requests: Object, owner: Object | None = None) -> Object:
+    metadata: Object = {"name": name}
+    if owner is not None:
+        reference = {"apiVersion": "v1", "kind": "Pod", "name": "web", "uid": owner["metadata"]["uid"]}
+        annotations = {"resource.kubernetes.io/extended-resource-claim": "true"}
+        metadata |= {"annotations": annotations, "ownerReferences": [{**reference, "controller": True}]}
+    named = [{"name": f"r{number}", **request} for number, request in enumerate(requests)]
+    return {"metadata": metadata, "spec": {"devices": {"requests": named}}}
+
+
+def exactly(name: str, count: int) -> Object:
+    return {"exactly": {"deviceClassName": name, "count": count}}
+
+
+GPU, IMPLICIT = "requests.example.com/gpu", "requests.deviceclass.resource.kubernetes.io/"
+DEVICES = ".deviceclass.resource.k8s.io/devices"
+
+
+async def test_a_claim_takes_devices_by_all_their_names(client: Client) -> None:
+    """resource_claims_test.go: by the class, by the class as an extended resource, and by the resource's own name."""
+    for each in (device_class("gpu", "example.com/gpu"), device_class("nic")):
+        await client.create(DEVICE_CLASSES, each)
+    hard = {
+        GPU: "3",
+        f"gpu{DEVICES}": "9",
+        f"{IMPLICIT}gpu": "9",
+        f"{IMPLICIT}nic": "9",
+        "requests.example.com/none": "1",
+    }
+    await quota(client, hard)
+    several = {"firstAvailable": [{"name": "a", "deviceClassName": "nic", "count": 2}]}
+    await client.create(CLAIMS, claim("a", exactly("gpu", 2), several), namespace="default")
+    taken = {GPU: "2", f"gpu{DEVICES}": "2", f"{IMPLICIT}gpu": "2", f"{IMPLICIT}nic": "2"}
+    assert await used(client) == {**taken, "requests.example.com/none": "0"}
+    with pytest.raises(
+        ApiError, match=r"exceeded quota: q, requested: requests\.example\.com/gpu=2, used: .*=2, limited: "
+    ):
+        await client.create(CLAIMS, claim("b", exactly("gpu", 2)), namespace="default")
+
+
+async def test_a_claim_for_a_pod_takes_what_the_pod_does_not(client: Client, default_account: Object) -> None:
+    await client.create(DEVICE_CLASSES, device_class("gpu", "example.com/gpu"))
+    await quota(client, {GPU: "9", f"gpu{DEVICES}": "9"})
+    amounts = {"example.com/gpu": "2"}
+    resources = {"requests": amounts, "limits": amounts}
+    owner = pod(containers=[{"name": "app", "image": "nginx", "resources": resources}])
+    owner = await client.create(PODS, owner, namespace="default")
+    assert await used(client) == {GPU: "2", f"gpu{DEVICES}": "0"}
+    await client.create(CLAIMS, claim("first", exactly("gpu", 3), owner=owner), namespace="default")
+    assert await used(client) == {GPU: "3", f"gpu{DEVICES}": "3"}
+    stranger = {"metadata": {"uid": "another"}}
+    await client.create(CLAIMS, claim("of-nobody", exactly("gpu", 2), owner=stranger), namespace="default")
+    assert await used(client) == {GPU: "5", f"gpu{DEVICES}": "5"}
+    await client.create(CLAIMS, claim("second", exactly("gpu", 2), owner=owner), namespace="default")
+    assert await used(client) == {GPU: "7", f"gpu{DEVICES}": "7"}
 
 
 # -- many at once

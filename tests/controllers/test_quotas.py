@@ -45,3 +45,19 @@ async def test_a_pod_that_is_to_end_leaves_the_quota_of_those_that_are_not(world
         await cluster.admin.patch(PODS, "p", {"spec": {"activeDeadlineSeconds": 600}}, namespace="default")
         await used(cluster, {"pods": "0"})
         assert world.clock.monotonic() - began < 60
+
+
+async def test_devices_are_counted_by_all_their_names(world: World) -> None:
+    async with running(world) as cluster:
+        gpu = {"metadata": {"name": "gpu"}, "spec": {"extendedResourceName": "example.com/gpu"}}
+        await cluster.admin.create(GVR("resource.k8s.io", "v1", "deviceclasses"), gpu)
+        asked = {"name": "r", "exactly": {"deviceClassName": "gpu", "count": 2}}
+        claim = {"metadata": {"name": "c"}, "spec": {"devices": {"requests": [asked]}}}
+        claims = GVR("resource.k8s.io", "v1", "resourceclaims")
+        await cluster.admin.create(claims, claim, namespace="default")
+        names = ("requests.example.com/gpu", "requests.deviceclass.resource.kubernetes.io/gpu")
+        quota = {"metadata": {"name": "q"}, "spec": {"hard": dict.fromkeys(names, "5")}}
+        await cluster.admin.create(QUOTAS, quota, namespace="default")
+        await used(cluster, dict.fromkeys(names, "2"))
+        await cluster.admin.delete(claims, "c", namespace="default")
+        await used(cluster, dict.fromkeys(names, "0"))

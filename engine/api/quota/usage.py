@@ -9,13 +9,13 @@ from engine.api.duration import parse_time
 from engine.api.pod_amounts import parsed, pod_amounts
 from engine.api.quantity import Quantity
 from engine.api.quota.amounts import Amounts
+from engine.api.quota.extended_resources import DEVICES, ExtendedResources
 from engine.api.types import Object
 
 COMPUTE = ("cpu", "memory", "ephemeral-storage")
 _ONE = Quantity.of(1)
 _STORAGE_CLASS = ".storageclass.storage.k8s.io/"
 _RESOURCE_CLAIMS = "resourceclaims.resource.k8s.io"
-_DEVICES = ".deviceclass.resource.k8s.io/devices"
 _ALL_DEVICES = 32  # what a request for all of them is charged (resource.AllocationResultsMaxSize)
 _HUGE_PAGES = "hugepages-"
 # Kinds that are also counted under their bare name.
@@ -25,8 +25,11 @@ _COUNTED = frozenset(
 _TERMINAL = frozenset(("Failed", "Succeeded"))
 
 
-def usage(group_resource: str, obj: Object, now: datetime | None = None) -> Amounts:
-    """What one object takes. A Pod whose end is overdue takes nothing but its place; without `now` none is."""
+def usage(
+    group_resource: str, obj: Object, now: datetime | None = None, extended: ExtendedResources | None = None
+) -> Amounts:
+    """What one object takes. A Pod whose end is overdue takes nothing but its place; without `now` none is. A claim of
+    devices takes of `extended` resources, too."""
     counted: Amounts = {f"count/{group_resource}": _ONE}
     if group_resource == "pods":
         return counted if now is not None and _overdue(obj, now) else {**counted, **_pod(obj)}
@@ -37,11 +40,12 @@ def usage(group_resource: str, obj: Object, now: datetime | None = None) -> Amou
     if group_resource == "persistentvolumeclaims":
         return {**counted, **_claim(obj)}
     if group_resource == _RESOURCE_CLAIMS:
-        return {**counted, **_devices(obj)}
+        devices = _devices(obj)
+        return {**counted, **devices, **(extended.taken(devices) if extended is not None else {})}
     return counted
 
 
-def concerns(group_resource: str, name: str) -> bool:
+def concerns(group_resource: str, name: str, extended: ExtendedResources | None = None) -> bool:
     """Whether objects of a resource can take of the quota's resource `name`. Events take of none."""
     if group_resource == "events":
         return False
@@ -53,7 +57,9 @@ def concerns(group_resource: str, name: str) -> bool:
         return name in ("services.nodeports", "services.loadbalancers")
     if group_resource == "persistentvolumeclaims":
         return name == "requests.storage" or _STORAGE_CLASS in name
-    return group_resource == _RESOURCE_CLAIMS and name.endswith(_DEVICES)
+    if group_resource == _RESOURCE_CLAIMS:
+        return name.endswith(DEVICES) or (extended is not None and extended.has(name))
+    return False
 
 
 def _compute_name(name: str) -> bool:
@@ -132,4 +138,4 @@ def _devices(claim: Object) -> Amounts:
             most[name] = max(most.get(name, 0), asked)
         for name, count in most.items():
             total[name] = total.get(name, 0) + count
-    return {f"{name}{_DEVICES}": Quantity.of(count) for name, count in total.items()}
+    return {f"{name}{DEVICES}": Quantity.of(count) for name, count in total.items()}

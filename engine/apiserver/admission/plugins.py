@@ -46,7 +46,7 @@ from engine.apiserver.admission.pods import (
 )
 from engine.apiserver.admission.policies import Sources
 from engine.apiserver.admission.policy_parameters import PolicyParameters
-from engine.apiserver.admission.quota import QUOTAS, ResourceQuota
+from engine.apiserver.admission.quota import ResourceQuota
 from engine.apiserver.admission.runtime_classes import RuntimeClass
 from engine.apiserver.admission.service_accounts import ServiceAccount
 from engine.apiserver.admission.storage_objects import (
@@ -133,6 +133,6 @@ def all_plugins(
         MutatingAdmissionWebhook(caches, resources.get(*MUTATING), hooks),
         ValidatingAdmissionPolicy(policies),
         ValidatingAdmissionWebhook(caches, resources.get(*VALIDATING), hooks),
-        ResourceQuota(caches, storage, resources.get(*QUOTAS)),
+        ResourceQuota(caches, storage, resources, lookup, clock),
         AlwaysDeny(),
     ]

@@ -6,14 +6,26 @@ for what another one refuses.
 
 from __future__ import annotations
 
-from engine.api.quota import is_terminating
-from engine.api.resources import ResourceInfo
-from engine.api.types import GVR
+from engine.api.quota import is_terminating, usage
+from engine.api.quota.extended_resources import (
+    CLAIMS,
+    DEVICE_CLASSES,
+    SINCE,
+    ExtendedResources,
+    is_of_pod,
+    names_of,
+    pod_name,
+)
+from engine.api.resources import ResourceRegistry
+from engine.api.types import GVR, PODS
 from engine.apiserver.admission.attributes import WRITES, Attributes, Operation, Plugin
 from engine.apiserver.admission.quota_checks import concerns_object
 from engine.apiserver.admission.quota_evaluation import QuotaEvaluation
 from engine.apiserver.cacher.caches import WatchCaches
+from engine.apiserver.cacher.watch_cache import WatchCache
+from engine.apiserver.lookup import Lookup
 from engine.apiserver.storage import Storage
+from engine.clock import Clock
 
 QUOTAS = GVR("", "v1", "resourcequotas")
 # What is charged again when it changes.
@@ -24,9 +36,14 @@ class ResourceQuota(Plugin):
     name = "ResourceQuota"
     operations = WRITES
 
-    def __init__(self, caches: WatchCaches, storage: Storage, quotas: ResourceInfo | None) -> None:
+    def __init__(
+        self, caches: WatchCaches, storage: Storage, resources: ResourceRegistry, lookup: Lookup, clock: Clock
+    ) -> None:
         self._caches = caches
-        self._quotas = quotas
+        self._resources = resources
+        self._lookup = lookup
+        self._clock = clock
+        self._quotas = quotas = resources.get(*QUOTAS)
         self._evaluation = QuotaEvaluation(storage, quotas) if quotas is not None else None
 
     async def validate(self, attributes: Attributes) -> None:
@@ -35,8 +52,29 @@ class ResourceQuota(Plugin):
         assert self._evaluation is not None, "there are quotas"
         cache = await self._caches.started(self._quotas)
         known = list(cache.objects(attributes.namespace))
-        if any(concerns_object(attributes, quota) for quota in known):
-            await self._evaluation.evaluate(attributes, known)
+        extended = await self._extended(attributes) if known else None
+        if any(concerns_object(attributes, quota, extended) for quota in known):
+            await self._evaluation.evaluate(attributes, known, extended)
+
+    async def _extended(self, attributes: Attributes) -> ExtendedResources | None:
+        """What a claim of devices takes by other names; None for all else."""
+        claim, resource = attributes.object, attributes.resource
+        if resource.gvr.group_resource != CLAIMS.group_resource or resource.release < SINCE or claim is None:
+            return None
+        classes = await self._started(DEVICE_CLASSES)
+        pod = None
+        if name := pod_name(claim):
+            pod = await self._lookup.find(PODS, attributes.namespace, name)
+            claims = await self._started(CLAIMS)
+            if not is_of_pod(claim, pod, lambda: claims.objects(attributes.namespace)):
+                pod = None
+        now = self._clock.now()
+        return ExtendedResources(names_of(classes.objects()), usage("pods", pod, now) if pod is not None else {})
+
+    async def _started(self, gvr: GVR) -> WatchCache:
+        info = self._resources.get(*gvr)
+        assert info is not None, f"the version serves {gvr.group_resource}"
+        return await self._caches.started(info)
 
 
 def _handles(attributes: Attributes) -> bool:

@@ -18,16 +18,17 @@ from engine.api.quota import (
     shown,
     usage,
 )
+from engine.api.quota.extended_resources import ExtendedResources
 from engine.api.types import Object, copy_object
 from engine.apiserver.admission.attributes import Attributes, denied
 
 
-def concerns_object(attributes: Attributes, quota: Object) -> bool:
+def concerns_object(attributes: Attributes, quota: Object, extended: ExtendedResources | None) -> bool:
     """Whether a quota is about the object. Raises ApiError 403 for a Pod that leaves out what must be said of it, and
     for a quota that has not been counted yet."""
     resource, obj, status = attributes.resource.gvr.group_resource, attributes.object, quota.get("status") or {}
     assert obj is not None
-    required = [name for name in sorted(status.get("hard") or ()) if concerns(resource, name)]
+    required = [name for name in sorted(status.get("hard") or ()) if concerns(resource, name, extended)]
     if not required or not matches(quota.get("spec") or {}, resource, obj):
         return False
     name = quota["metadata"]["name"]
@@ -38,11 +39,11 @@ def concerns_object(attributes: Attributes, quota: Object) -> bool:
     return True
 
 
-def booked(attributes: Attributes, quota: Object) -> Object | None:
+def booked(attributes: Attributes, quota: Object, extended: ExtendedResources | None) -> Object | None:
     """The quota with what the request takes booked on it; None if it takes nothing of it. Raises ApiError 403."""
     status = quota.get("status") or {}
     hard, used = parsed(status.get("hard")), parsed(status.get("used"))
-    asked = masked(_asked(attributes, quota), hard)
+    asked = masked(_asked(attributes, quota, extended), hard)
     if not asked:
         return None
     if attributes.subresource != "status":
@@ -53,13 +54,13 @@ def booked(attributes: Attributes, quota: Object) -> Object | None:
     return written
 
 
-def _asked(attributes: Attributes, quota: Object) -> Amounts:
+def _asked(attributes: Attributes, quota: Object, extended: ExtendedResources | None) -> Amounts:
     """What is taken anew. What an update gives back is counted by the controller."""
     resource, obj, old = attributes.resource.gvr.group_resource, attributes.object, attributes.old
     assert obj is not None
     if old is None or not matches(quota.get("spec") or {}, resource, old):
-        return grown(usage(resource, obj), {})
-    return grown(usage(resource, obj), usage(resource, old))
+        return grown(usage(resource, obj, extended=extended), {})
+    return grown(usage(resource, obj, extended=extended), usage(resource, old, extended=extended))
 
 
 def _check(attributes: Attributes, name: str, asked: Amounts, *, used: Amounts, hard: Amounts) -> None:

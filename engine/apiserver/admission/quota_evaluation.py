@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Iterable
 
 from engine.api.errors import ApiError, conflict
+from engine.api.quota.extended_resources import ExtendedResources
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object
 from engine.apiserver.admission.attributes import Attributes
@@ -30,10 +31,12 @@ class QuotaEvaluation:
         self._locks: dict[str, asyncio.Lock] = {}
         self._written: dict[tuple[str, str], Object] = {}
 
-    async def evaluate(self, attributes: Attributes, known: Iterable[Object]) -> None:
+    async def evaluate(
+        self, attributes: Attributes, known: Iterable[Object], extended: ExtendedResources | None = None
+    ) -> None:
         """Book a request on the quotas of its namespace, of which `known` is the state. Raises ApiError 403, 409."""
         namespace = attributes.namespace
-        waiter = _Waiter(attributes)
+        waiter = _Waiter(attributes, extended)
         self._waiting.setdefault(namespace, []).append(waiter)
         lock = self._locks.setdefault(namespace, asyncio.Lock())
         try:
@@ -105,8 +108,9 @@ class QuotaEvaluation:
 class _Waiter:
     """A request; it is done when it is known whether it may go on."""
 
-    def __init__(self, attributes: Attributes) -> None:
+    def __init__(self, attributes: Attributes, extended: ExtendedResources | None) -> None:
         self.attributes = attributes
+        self.extended = extended
         self.done = False
         self.refusal: ApiError | None = None
 
@@ -122,9 +126,9 @@ def _book(quotas: list[Object], waiting: list[_Waiter]) -> list[Object]:
         if waiter.done:
             continue
         try:
-            concerned = [concerns_object(waiter.attributes, quota) for quota in running]
+            concerned = [concerns_object(waiter.attributes, quota, waiter.extended) for quota in running]
             changes = [
-                booked(waiter.attributes, quota) if concerns else None
+                booked(waiter.attributes, quota, waiter.extended) if concerns else None
                 for quota, concerns in zip(running, concerned, strict=True)
             ]
         except ApiError as refusal:

@@ -10,10 +10,19 @@ from collections.abc import Iterable
 
 from engine.api.quantity import Quantity
 from engine.api.quota import Amounts, added, concerns, masked, matches, parsed, usage
+from engine.api.quota.extended_resources import (
+    CLAIMS,
+    DEVICE_CLASSES,
+    ExtendedResources,
+    is_of_pod,
+    names_of,
+    pod_name,
+)
 from engine.api.types import GVR, PODS, SERVICES, Object
 from engine.client import Lister
 from engine.controllers.controller import Controller
 from engine.controllers.discovery import Discovery
+from engine.controllers.features import quotas_devices_by_name
 
 QUOTAS = GVR("", "v1", "resourcequotas")
 RESYNC = 300.0
@@ -29,6 +38,8 @@ class ResourceQuotaController(Controller):
         self._quotas = self.lister(QUOTAS)
         self._discovery = Discovery(self.config.kubernetes_version)
         self._counted: dict[GVR, Lister] = {}
+        version = self.config.kubernetes_version
+        self._classes = self.lister(DEVICE_CLASSES) if quotas_devices_by_name(version) else None
         self.watch(QUOTAS, _changed)
         for resource in _ALWAYS:
             self._count(resource)
@@ -52,8 +63,9 @@ class ResourceQuotaController(Controller):
         """The quotas that get something back: it is gone, takes something else, or is another quota's now."""
         if old is None:
             return []
-        names = usage(group_resource, old)
-        changed = new is None or names != usage(group_resource, new)
+        extended = self._extended(group_resource)
+        names = usage(group_resource, old, extended=extended)
+        changed = new is None or names != usage(group_resource, new, extended=extended)
         return [
             _key(quota)
             for quota in self._quotas.list(old["metadata"].get("namespace", ""))
@@ -63,11 +75,25 @@ class ResourceQuotaController(Controller):
 
     def _resources(self, hard: Amounts) -> list[GVR]:
         """The resources whose objects a quota's limits are about."""
+        extended = self._extended(CLAIMS.group_resource)
         return [
             each.gvr
             for each in self._discovery
-            if each.namespaced and any(concerns(each.gvr.group_resource, name) for name in hard)
+            if each.namespaced and any(concerns(each.gvr.group_resource, name, extended) for name in hard)
         ]
+
+    def _extended(self, group_resource: str, claim: Object | None = None) -> ExtendedResources | None:
+        """What claims, or one of them, take of extended resources."""
+        if self._classes is None or group_resource != CLAIMS.group_resource:
+            return None
+        names = names_of(self._classes.list())
+        name = pod_name(claim) if claim is not None else ""
+        if claim is None or not name:
+            return ExtendedResources(names, {})
+        namespace = claim["metadata"]["namespace"]
+        pod = self._counted[PODS].get(name, namespace)
+        counted = is_of_pod(claim, pod, lambda: self._counted[CLAIMS].list(namespace))
+        return ExtendedResources(names, usage("pods", pod, self.clock.now()) if pod is not None and counted else {})
 
     # -- the sync
 
@@ -102,7 +128,8 @@ class ResourceQuotaController(Controller):
         for resource in resources:
             for obj in self._counted[resource].list(namespace):
                 if matches(spec, resource.group_resource, obj):
-                    total = added(total, masked(usage(resource.group_resource, obj, now), hard))
+                    extended = self._extended(resource.group_resource, obj)
+                    total = added(total, masked(usage(resource.group_resource, obj, now, extended), hard))
         return total
 
 
