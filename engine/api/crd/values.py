@@ -8,10 +8,10 @@ import orjson
 
 from engine.api.crd import formats, patterns
 from engine.api.crd.correlation import correlated, unchanged
-from engine.api.crd.number_ranges import out_of_range, ranged
+from engine.api.crd.number_ranges import ranged
+from engine.api.crd.numbers import check_number, in_body
 from engine.api.crd.structural import MISSING, Structural
 from engine.api.errors import Cause, field_invalid, field_not_supported, field_type_invalid
-from engine.api.golang.floats import shown_float
 from engine.api.validation.problems import Problems
 
 _GO_FORMATS = {"integer": "int64", "number": "float64"}
@@ -38,7 +38,7 @@ def _check(schema: Structural, value: Any, path: str, problems: Problems, *, old
         _check_string(schema, value, path, problems)
         made += 1 + _check_format(schema, value, path, problems)
     elif isinstance(value, int | float) and not isinstance(value, bool):
-        _check_number(schema, value, path, problems)
+        check_number(schema, value, path, problems)
         made += 2
     elif isinstance(value, list):
         made += 2 + _check_list(schema, value, path, problems, old=old)
@@ -48,12 +48,8 @@ def _check(schema: Structural, value: Any, path: str, problems: Problems, *, old
     return made
 
 
-def _body(path: str) -> str:
-    return f"{path} in body"
-
-
 def _wrong_type(path: str, wanted: str, shown: str) -> Cause:
-    detail = f"{_body(path)} must be of type {wanted}: {orjson.dumps(shown).decode()}"
+    detail = f"{in_body(path)} must be of type {wanted}: {orjson.dumps(shown).decode()}"
     return field_type_invalid(path or "<nil>", shown, detail)
 
 
@@ -109,9 +105,6 @@ def json_type(value: Any) -> str:
     return "object"
 
 
-_LARGEST_WHOLE, _NEAR = 2.0**53 - 1, 1e-9
-
-
 # -- scalars
 
 
@@ -122,9 +115,9 @@ def _check_string(schema: Structural, value: str, path: str, problems: Problems)
     if limit is not None and len(value) > limit:
         problems.too_long(path, limit)
     elif least is not None and len(value) < least:
-        problems.invalid(path, value, f"{_body(path)} should be at least {least} chars long")
+        problems.invalid(path, value, f"{in_body(path)} should be at least {least} chars long")
     elif pattern and not patterns.matches(pattern, value):
-        problems.invalid(path, value, f"{_body(path)} should match '{pattern}'")
+        problems.invalid(path, value, f"{in_body(path)} should match '{pattern}'")
 
 
 def _check_format(schema: Structural, value: str, path: str, problems: Problems) -> int:
@@ -132,54 +125,10 @@ def _check_format(schema: Structural, value: str, path: str, problems: Problems)
     if not format_:
         return 0
     if not formats.fits(format_, value):
-        detail = f"{_body(path)} must be of type {format_}: {orjson.dumps(value).decode()}"
+        detail = f"{in_body(path)} must be of type {format_}: {orjson.dumps(value).decode()}"
         problems.append(field_type_invalid(path, value, detail))
         return 1
     return 2
-
-
-def _check_number(schema: Structural, value: float, path: str, problems: Problems) -> None:
-    raw = schema.raw
-    _check_range(schema, value, path, problems, "Checked")
-    multiple = raw.get("multipleOf")
-    _check_range(schema, multiple, path, problems, "MultipleOf")
-    if multiple and not _is_multiple(value, multiple):
-        counted = int(multiple) if isinstance(value, int) and int(multiple) else multiple
-        problems.invalid(path, value, f"{_body(path)} should be a multiple of {shown_float(float(counted))}")
-    low = raw.get("minimum")
-    _check_range(schema, low, path, problems, "Minimum boundary")
-    if low is not None:
-        exclusive = raw.get("exclusiveMinimum")
-        if value < low or (exclusive and value == low):
-            words = "greater than" if exclusive else "greater than or equal to"
-            problems.invalid(path, value, f"{_body(path)} should be {words} {shown_float(float(low))}")
-    high = raw.get("maximum")
-    _check_range(schema, high, path, problems, "Maximum boundary")
-    if high is not None:
-        exclusive = raw.get("exclusiveMaximum")
-        if value > high or (exclusive and value == high):
-            words = "less than" if exclusive else "less than or equal to"
-            problems.invalid(path, value, f"{_body(path)} should be {words} {shown_float(float(high))}")
-
-
-def _check_range(schema: Structural, value: float | None, path: str, problems: Problems, what: str) -> None:
-    """A bound is a float to upstream, whatever it looks like."""
-    if value is not None and ranged(schema):
-        wrong = out_of_range(schema, value if what == "Checked" else float(value), path, what=what)
-        if wrong is not None:
-            problems.append(wrong)
-
-
-def _is_multiple(value: float, multiple: float) -> bool:
-    """As kube-openapi reckons: whole numbers by the whole part of what they should be multiples of, others in floats,
-    whose quotient must be no less than the whole number that it should be."""
-    if isinstance(value, int) and int(multiple):
-        return value % int(multiple) == 0
-    quotient = 1 / multiple * value if multiple < 1 else value / multiple
-    whole = abs(float(int(quotient)))
-    if abs(quotient) > _LARGEST_WHOLE or quotient == int(quotient):
-        return abs(quotient) <= _LARGEST_WHOLE
-    return quotient > 0 and whole > 0 and (quotient - whole) / (quotient + whole) < _NEAR
 
 
 def _check_enum(schema: Structural, value: Any, path: str, problems: Problems) -> None:
@@ -205,12 +154,12 @@ def _check_list(schema: Structural, value: list[Any], path: str, problems: Probl
             made += check_value(schema.items, item, f"{path}[{index}]", problems, old=before[index])
     least = raw.get("minItems")
     if least is not None and len(value) < least:
-        problems.invalid(path, len(value), f"{_body(path)} should have at least {least} items")
+        problems.invalid(path, len(value), f"{in_body(path)} should have at least {least} items")
     limit = raw.get("maxItems")
     if limit is not None and len(value) > limit:
         problems.too_many(path, len(value), limit)
     if raw.get("uniqueItems") and len({orjson.dumps(item) for item in value}) < len(value):
-        problems.invalid(path, value, f"{_body(path)} shouldn't contain duplicates")
+        problems.invalid(path, value, f"{in_body(path)} shouldn't contain duplicates")
     return made
 
 
@@ -218,7 +167,7 @@ def _check_object(schema: Structural, value: dict[str, Any], path: str, problems
     raw, made = schema.raw, 0
     least, limit = raw.get("minProperties"), raw.get("maxProperties")
     if least is not None and len(value) < least:
-        problems.invalid(path, len(value), f"{_body(path)} should have at least {least} properties")
+        problems.invalid(path, len(value), f"{in_body(path)} should have at least {least} properties")
         return made
     if limit is not None and len(value) > limit:
         problems.too_many(path, len(value), limit)

@@ -245,6 +245,14 @@ ROWS: list[tuple[str, Object, Any, list[str]]] = [
         [f"spec.f: Invalid value: 0.29: {BODY} should be a multiple of 0.01"],
     ),
     ("a negative multiple", {"type": "number", "multipleOf": 0.5}, -1.5, []),
+    ("a whole number's least is the whole part", {"type": "integer", "minimum": 2.5}, 2, []),
+    (
+        "a whole number's most is the whole part",
+        {"type": "number", "maximum": 2.5, "exclusiveMaximum": True},
+        2,
+        [f"spec.f: Invalid value: 2: {BODY} should be less than 2"],
+    ),
+    ("other numbers have all of the bound", {"type": "number", "maximum": 2.5, "minimum": 2.25}, 2.25, []),
     (
         "whole numbers count by the whole part",
         {"type": "integer", "multipleOf": 2.5},
