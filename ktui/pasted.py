@@ -2,7 +2,8 @@
 
 As keys it would describe, delete and restart whatever is under the cursor. A burst that opens a line with `:` or `/`,
 perhaps on another screen first, is what a script sends. A key that is held down sends few different ones.
-No key waits to see what follows it, so the first one of a paste has done what it does before the others are known.
+No key waits to see what follows it, so the first one of a paste has done what it does before the others are known: no
+letter changes an object unasked.
 """
 
 from __future__ import annotations

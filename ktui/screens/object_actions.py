@@ -1,31 +1,24 @@
-"""What can be done to the object under the cursor; each is one of kubectl's commands, and says what kubectl says."""
+"""What can be done to the object under the cursor, or learned of it; `object_changes.py` holds what changes it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TextIO
 
 from textual import work
 from textual.binding import Binding, BindingType
 
-from engine.api.errors import ApiError
-from engine.api.types import GVR, NODES, PODS, Object
+from engine.api.types import PODS, Object
 from ktui.assets import asset_folder
 from ktui.models.decoded import decoded
 from ktui.models.object_links import links_of
 from ktui.models.pods_of import pods_of
 from ktui.models.samples import samples_in
-from ktui.screens.frame import FrameScreen
+from ktui.screens.object_changes import ROLLED_OUT, SCALED, Name, ObjectChanges
 from ktui.screens.output import Output
-from ktui.widgets.dialogs import Choice, Prompt, Question
+from ktui.widgets.dialogs import Choice, Prompt
 
-SCALED = frozenset({"deployments.apps", "replicasets.apps", "statefulsets.apps", "replicationcontrollers"})
-ROLLED_OUT = frozenset({"deployments.apps", "statefulsets.apps", "daemonsets.apps"})
 LOGGED = SCALED | ROLLED_OUT | {"jobs.batch"}
 FORWARDED = frozenset({"pods", "services", "deployments.apps", "statefulsets.apps", "replicasets.apps"})
-MOST_NAMES = 5  # in a question
-Name = tuple[str | None, str]  # namespace and name
-PROPAGATION = {"y": "background", "f": "foreground", "o": "orphan", "g": "background"}
 
 ACTION_KEYS: list[BindingType] = [
     Binding("d,i", "describe", "Describe", id="objects.describe"),
@@ -65,12 +58,8 @@ ONLY_ON: dict[str, frozenset[str]] = {
 NEVER_ON: dict[str, frozenset[str]] = {"exec": frozenset({"secrets"}), "cordon": frozenset({"namespaces"})}
 
 
-class ObjectActions(FrameScreen):
-    """For a screen that says which resource it shows, and which object of it is chosen."""
-
-    @property
-    def resource(self) -> GVR:
-        raise NotImplementedError
+class ObjectActions(ObjectChanges):
+    """The keys of a screen that shows objects."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Some keys are several actions', each where it makes sense."""
@@ -80,68 +69,11 @@ class ObjectActions(FrameScreen):
             return self.is_mounted and self._kind not in NEVER_ON[action]
         return super().check_action(action, parameters)
 
-    def chosen(self) -> Name | None:
-        """Namespace and name of the row under the cursor."""
-        raise NotImplementedError
-
-    async def read(self) -> Object | None:
-        chosen = self.chosen()
-        if chosen is None:
-            return None
-        try:
-            return await self.ktui.session.client.get(self.resource, chosen[1], namespace=chosen[0])
-        except (ApiError, ConnectionError) as error:
-            self.ktui.complain(error, chosen[1])
-            return None
-
-    @property
-    def _kind(self) -> str:
-        return self.resource.group_resource
-
-    def targets(self) -> list[Name]:
-        """What is to be changed: all that is marked, else what is under the cursor."""
-        chosen = self.chosen()
-        return [chosen] if chosen is not None else []
-
-    def done(self) -> None:
-        """What was marked has had its turn."""
-
-    def _words(self, words: Sequence[str], namespace: str | None, names: Sequence[str]) -> tuple[str, ...]:
-        """A command on objects of a namespace, which stand where the words say NAME or KIND/NAME."""
-        named = {"NAME": names, "KIND/NAME": [f"{self._kind}/{name}" for name in names]}
-        place = ("-n", namespace) if namespace else ()
-        dash = words.index("--") if "--" in words else len(words)
-        put = [name for word in words[:dash] for name in named.get(word, (word,))]
-        return (*put, *place, *words[dash:])
-
     def _show(self, *words: str, of: Name | None = None) -> None:
         """Do it and show what it prints. `of` is what was chosen before a question: the cursor may be elsewhere now."""
         if (chosen := of or self.chosen()) is not None:
             argv = self._words(words, chosen[0], [chosen[1]])
             self.ktui.run_kubectl(argv, " ".join(argv))
-
-    def _do(self, *words: str, to: Sequence[Name] = ()) -> None:
-        """Do it and say in a line what came of it. `to` is what was meant before a question, whatever is here now."""
-        places: dict[str | None, list[str]] = {}
-        for namespace, name in to or self.targets():
-            places.setdefault(namespace, []).append(name)
-        for namespace, names in places.items():
-            self.ktui.do_and_say(self._words(words, namespace, names))
-        self.done()
-
-    def _named(self) -> str:
-        """The targets in a few words."""
-        targets = self.targets()
-        if len(targets) != 1:
-            return f"{len(targets)} {self._kind}"
-        place = f" in namespace {targets[0][0]}" if targets[0][0] else ""
-        return f"{self._kind}/{targets[0][1]}{place}"
-
-    def _only(self, kinds: frozenset[str], what: str) -> bool:
-        """Whether the resource is one of those that it can be done to; says so if not."""
-        if self._kind not in kinds:
-            self.notify(f"{what} is for {', '.join(sorted(kinds))}", severity="warning", timeout=3)
-        return self._kind in kinds
 
     # -- looking
 
@@ -217,71 +149,6 @@ class ObjectActions(FrameScreen):
         if wanted:
             self.ktui.forward(name, chosen[0], wanted)
 
-    # -- doing
-
-    @work(exclusive=True, group="scale", exit_on_error=False)
-    async def action_scale(self) -> None:
-        targets, obj = self.targets(), await self.read()
-        if obj is None:
-            return
-        now = str(obj.get("spec", {}).get("replicas", 1))
-        wanted = await self.app.push_screen_wait(Prompt(f"Replicas of {self._named()}", now))
-        if wanted:
-            self._do("scale", "KIND/NAME", f"--replicas={wanted}", to=targets)
-
-    def action_restart(self) -> None:
-        if self._only(ROLLED_OUT, "restart"):
-            self._do("rollout", "restart", "KIND/NAME")
-
-    def action_undo(self) -> None:
-        if self._only(ROLLED_OUT, "undo"):
-            self._do("rollout", "undo", "KIND/NAME")
-
-    @work(exclusive=True, group="cordon", exit_on_error=False)
-    async def action_cordon(self) -> None:
-        if not self._only(frozenset({NODES.resource}), "cordon"):
-            return
-        targets, node = self.targets(), await self.read()
-        if node is not None:
-            self._do("uncordon" if node.get("spec", {}).get("unschedulable") else "cordon", "NAME", to=targets)
-
-    @work(exclusive=True, group="exec", exit_on_error=False)
-    async def action_exec(self) -> None:
-        """One command; what it prints is shown."""
-        chosen = self.chosen()
-        if chosen is None or not self._only(frozenset({"pods"}), "exec"):
-            return
-        command = await self.app.push_screen_wait(Prompt(f"Run in pod/{chosen[1]}", "ls /"))
-        if command:
-            place = ("-n", chosen[0]) if chosen[0] else ()
-            self.ktui.run_kubectl(
-                ("exec", chosen[1], *place, "--", "sh", "-c", command), f"exec {chosen[1]} -- {command}"
-            )
-
-    @work(exclusive=True, group="delete", exit_on_error=False)
-    async def action_delete(self) -> None:
-        """Delete the objects, once that is confirmed and it is said what becomes of what they own."""
-        targets = self.targets()
-        if not targets:
-            return
-        answers = {"y": "Yes", "n": "No", "f": "Foreground", "o": "Orphan", "g": "No grace"}
-        names = [name for _, name in targets]
-        listed = ("\n" + "\n".join(several(names)) + "\n") if len(names) > 1 else ""
-        question = (
-            f"Delete {self._named()}?\n{listed}\n"
-            "Yes: what it owns goes after it. Foreground: before it. Orphan: stays.\n"
-            "No grace: at once, without waiting for containers to end."
-        )
-        answer = await self.app.push_screen_wait(Question(question, answers, focus="n"))
-        if answer in PROPAGATION:
-            grace = ("--grace-period=0", "--force") if answer == "g" else ()
-            self._do("delete", "KIND/NAME", f"--cascade={PROPAGATION[answer]}", "--wait=false", *grace, to=targets)
-
-    def action_kill(self) -> None:
-        """As k9s does: a second of grace, and no question."""
-        if self._only(frozenset({"pods"}), "kill"):
-            self._do("delete", "KIND/NAME", "--now", "--wait=false")
-
     # -- to others
 
     def action_use(self) -> None:
@@ -327,12 +194,6 @@ class ObjectActions(FrameScreen):
         chosen = await self.app.push_screen_wait(Choice("create from a sample", samples, width=108))
         if chosen:
             self.ktui.do_and_say(("apply", "-f", chosen))
-
-
-def several(names: Sequence[str]) -> list[str]:
-    """The first of some names, and how many more there are."""
-    more = len(names) - MOST_NAMES
-    return [*names[:MOST_NAMES], *([f"and {more} more"] if more > 0 else [])]
 
 
 def container_names(pod: Object) -> list[str]:

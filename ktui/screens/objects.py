@@ -15,7 +15,8 @@ from ktui.models.object_links import links_of
 from ktui.models.object_table import ObjectTable
 from ktui.models.summary import ClusterSummary
 from ktui.screens.editor import Editor, editable_yaml
-from ktui.screens.object_actions import ACTION_KEYS, Name, ObjectActions
+from ktui.screens.object_actions import ACTION_KEYS, ObjectActions
+from ktui.screens.object_changes import Name
 from ktui.widgets.detail_pane import DetailPane
 from ktui.widgets.grid import Grid
 from ktui.widgets.ground import Beside

@@ -283,8 +283,12 @@ async def test_scale_restart_and_undo(show: Show) -> None:
         await driver.press("enter")
         await driver.sees("deployment.apps/web scaled", "5/5")
         await driver.press("r")
+        await driver.sees("Restart deployments.apps/web in namespace default?")
+        await driver.press("y")
         await driver.sees("deployment.apps/web restarted")
         await driver.press("U")
+        await driver.sees("Roll back deployments.apps/web in namespace default?")
+        await driver.press("y")
         await driver.sees("deployment.apps/web rolled back")
         await driver.press("v")
         await driver.sees(":events --for deployments.apps/web", "ScalingReplicaSet", "✓ done")
@@ -310,9 +314,27 @@ async def test_a_node_is_cordoned_and_uncordoned(show: Show) -> None:
         await driver.command("node")
         await driver.until(lambda: driver.find(Grid).key == "/node-1")
         await driver.press("u")
+        await driver.sees("Cordon nodes/node-1?")
+        await driver.press("y")
         await driver.sees("node/node-1 cordoned", "SchedulingDisabled")
         await driver.press("u")
+        await driver.sees("Uncordon nodes/node-1?")
+        await driver.press("y")
         await driver.misses("SchedulingDisabled")
+
+
+async def test_one_letter_changes_nothing(show: Show) -> None:
+    """As in k9s: it may be a slip of the hand."""
+    async with show() as driver:
+        await show_web(driver)
+        before = await driver.client.get(DEPLOYMENTS, "web", namespace="default")
+        for key, asked in (("r", "Restart deployments.apps/web"), ("U", "Roll back deployments.apps/web")):
+            await driver.press(key)
+            await driver.sees(asked)
+            await driver.press("enter")
+            await driver.misses(asked)
+        now = await driver.client.get(DEPLOYMENTS, "web", namespace="default")
+        assert now["spec"] == before["spec"]
 
 
 async def test_a_command_in_a_container_is_asked_for_and_needs_a_socket(show: Show) -> None:

@@ -7,7 +7,7 @@ from textual import events
 from textual.filter import Monochrome
 from textual.widgets import Input, TextArea
 
-from engine.api.types import GVR
+from engine.api.types import GVR, NODES
 from ktui.app import KtuiApp
 from ktui.screens.editor import Editor
 from ktui.screens.flow import FlowScreen
@@ -74,6 +74,20 @@ async def test_a_paste_that_comes_as_keys_does_nothing_where_nothing_takes_it(sh
         paste("j" * 40, at=3_000.0)  # a key that is held down
         await driver.settle()
         assert driver.find(Grid).key == driver.find(Grid).rows[-1].key
+
+
+async def test_a_paste_that_begins_with_an_action_of_its_screen_gets_no_further_than_the_question(show: Show) -> None:
+    async with show() as driver:
+        await driver.command("node")
+        await driver.sees("node-3")
+        for offset, character in enumerate("uncordon: yes\nyes, please, all of them\n"):
+            key = pressed({"\n": "enter"}.get(character, character))
+            key.time = 1_000.0 + offset / 10_000
+            driver.app.post_message(key)
+        await driver.sees("a pasted text: nothing here takes it", "Cordon nodes/node-1?")
+        await driver.press("escape")
+        node = await driver.client.get(NODES, "node-1")
+        assert "unschedulable" not in node["spec"]
 
 
 async def test_wide_and_combining_characters_keep_the_columns(show: Show) -> None:
