@@ -1,7 +1,8 @@
 """The terminal's pace: nothing is drawn for one that has not taken in what was drawn before.
 
 A slow connection would else show the past, and an app that fills Textual's queue of writes waits for room in it, deaf
-to keys. While it is behind, changes gather; what is drawn then is what is true then.
+to keys. While it is behind, changes gather; what is drawn then is what is true then. One that was the shell's meanwhile
+gets the whole picture.
 """
 
 from __future__ import annotations
@@ -35,6 +36,10 @@ class Paced(App[str]):
         if not self._is_waiting and _waiting(self._driver) > WAITING_MOST:
             self._is_waiting = True
             self._wait_for_terminal()
+
+    def on_driver_signal_resume(self) -> None:
+        """Back from the shell the terminal shows nothing; Textual would draw only what changes from now on."""
+        self.screen.refresh()
 
     @work(group="terminal", exit_on_error=False)
     async def _wait_for_terminal(self) -> None:

@@ -31,7 +31,7 @@ class ClusterRoleAggregationController(Controller):
         for selector in role["aggregationRule"].get("clusterRoleSelectors") or ():
             for other in self._selected(key, selector):
                 rules += [rule for rule in other.get("rules") or () if rule not in rules]
-        self.note(desired=len(rules), actual=len(role.get("rules") or ()))
+        self.note(desired={"rules": len(rules)}, actual={"rules": len(role.get("rules") or ())})
         if rules == (role.get("rules") or []):
             return
         await self.client.update(CLUSTER_ROLES, {**role, "rules": rules})

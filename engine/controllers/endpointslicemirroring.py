@@ -63,7 +63,7 @@ class EndpointSliceMirroringController(Controller):
             self._writes.check(each)
         endpoints = self._endpoints.by_key(key)
         wanted = wanted_slices(endpoints) if endpoints is not None and self._is_mirrored(key) else []
-        self.note(desired=len(wanted), actual=len(existing))
+        self.note(desired={"slices": len(wanted)}, actual={"slices": len(existing)})
         try:
             await self._replace(existing, wanted)
         except ApiError as error:

@@ -41,7 +41,7 @@ class ValidatingAdmissionPolicyStatusController(Controller):
         if status.get("observedGeneration", 0) >= generation:
             return
         warnings = self._warnings(policy)
-        self.note(desired=0, actual=len(warnings))
+        self.note(desired={"warnings": 0}, actual={"warnings": len(warnings)})
         checked: Object = {"expressionWarnings": warnings} if warnings else {}
         status = {**status, "observedGeneration": generation, "typeChecking": checked}
         await self.client.update_status(POLICIES, {**policy, "status": status})

@@ -67,6 +67,6 @@ class TtlController(Controller):
         if node is None:
             return
         wanted, found = self._wanted, self._found(node)
-        self.note(desired=wanted, actual=found)
+        self.note(desired={"seconds": wanted}, actual={"seconds": found})
         if found != wanted:
             await self.client.patch(NODES, key, {"metadata": {"annotations": {ANNOTATION: wanted}}})

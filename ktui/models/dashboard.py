@@ -15,6 +15,7 @@ TITLES = ("FIGURE", "NOW", "MOST", "OVER TIME")
 EVERY_SECONDS = 1.0  # of this machine, between two samples
 KEPT = 240
 LEAST_CELLS, MOST_CELLS = 14, 60  # of a sparkline
+SHORT_GAP = 10  # samples that may be missing before one says nothing of the time since the one before
 BLOCKS = " ▁▂▃▄▅▆▇█"
 
 # Of each figure: what it is called, its unit ("/s" for a rate), and what it tells.
@@ -64,9 +65,14 @@ def digest(metrics: str) -> Page:
     return read(metrics, totals=(EVENTS, STREAMS, CUT_OFF, SIZE), histograms=histograms)
 
 
+Series = Sequence[float | None]
+
+
 @dataclass(slots=True)
 class DashboardModel:
-    series: dict[str, deque[float]] = field(default_factory=dict)
+    """A series has one value for each second, the newest last; None where nobody looked."""
+
+    series: dict[str, deque[float | None]] = field(default_factory=dict)
     _pages: deque[Page] = field(default_factory=lambda: deque(maxlen=WINDOW + 1))
     _last: dict[str, float] = field(default_factory=dict)
     _last_at: float | None = None
@@ -78,22 +84,27 @@ class DashboardModel:
             return False
         model_now = sample["status"]["clock"]["monotonic"]
         self._pages.append(sample["metrics"])
+        missing = 0 if self._last_at is None else round((sample["at"] - self._last_at) / EVERY_SECONDS) - 1
         values, elapsed = {**dict(figures(sample)), **dict(self._latencies())}, model_now - self._model_at
         for name, value in values.items():
-            if FIGURES[name][0] == "/s":
+            is_rate = FIGURES[name][0] == "/s"
+            if is_rate:
                 if name not in self._last:
                     continue
                 value = max(0.0, value - self._last[name]) / elapsed if elapsed > 0 else 0.0
-            self.series.setdefault(name, deque(maxlen=KEPT)).append(value)
+            known = self.series.setdefault(name, deque(maxlen=KEPT))
+            if known:  # a rate is that of all the time since the last sample
+                known.extend([value if is_rate or missing < SHORT_GAP else None] * min(missing, KEPT))
+            known.append(value)
         self._last, self._last_at, self._model_at = values, sample["at"], model_now
         return True
 
     def _latencies(self) -> Iterator[tuple[str, float]]:
         """In milliseconds; of what nobody counts there are none."""
-        newest, oldest = self._pages[-1].buckets, self._pages[0].buckets
+        last, oldest = self._pages[-1].buckets, self._pages[0].buckets
         for name, share, histogram in LATENCIES:
-            if histogram in newest:
-                counted = newest[histogram]
+            if histogram in last:
+                counted = last[histogram]
                 before = oldest.get(histogram, {}) if len(self._pages) > 1 else {}
                 yield name, quantile(share, since(counted, before)) * 1000
 
@@ -135,17 +146,26 @@ def figure_text(name: str, value: float) -> str:
     return f"{text}{FIGURES[name][0]}"
 
 
-def spark(values: Sequence[float], cells: int) -> str:
+def newest(values: Series) -> float:
+    """The last sample; 0 where there is none."""
+    return values[-1] or 0.0 if values else 0.0
+
+
+def highest(values: Series) -> float:
+    return max((value for value in values if value is not None), default=0.0)
+
+
+def spark(values: Series, cells: int) -> str:
     """The last values as blocks, the highest the whole block."""
-    shown = list(values)[-cells:]
-    most = max(shown, default=0.0)
+    shown = [value or 0.0 for value in list(values)[-cells:]]
+    most = highest(shown)
     return "".join(BLOCKS[max(int(value > 0), round(value / most * 8)) if most else 0] for value in shown).rjust(cells)
 
 
-def plot(values: Sequence[float], *, width: int, height: int) -> list[str]:
+def plot(values: Series, *, width: int, height: int) -> list[str]:
     """The last values as columns over `height` lines, the uppermost first."""
-    shown = list(values)[-width:]
-    most = max(shown, default=0.0)
+    shown = [value or 0.0 for value in list(values)[-width:]]
+    most = highest(shown)
     eighths = [max(int(value > 0), round(value / most * height * 8)) if most else 0 for value in shown]
     return [
         "".join(BLOCKS[max(0, min(8, level - line * 8))] for level in eighths).rjust(width)
@@ -153,8 +173,8 @@ def plot(values: Sequence[float], *, width: int, height: int) -> list[str]:
     ]
 
 
-def _row(name: str, values: Sequence[float], spark_cells: int) -> GridRow:
-    now = values[-1]
+def _row(name: str, values: Series, spark_cells: int) -> GridRow:
+    now = newest(values)
     tone = "error" if now and name in ("pods failing", "keys to retry", "reconcile errors", "streams cut off") else ""
-    cells = (name, figure_text(name, now), figure_text(name, max(values)), spark(values, spark_cells))
+    cells = (name, figure_text(name, now), figure_text(name, highest(values)), spark(values, spark_cells))
     return GridRow(name, cells, tone or "foreground")

@@ -12,7 +12,7 @@ from engine.api.tables.pods import pod_summary
 from engine.api.types import Object
 from ktui.models.grid_row import NO_LABELS, GridRow
 from ktui.models.link import Link
-from ktui.models.signs import DONE, WAITING, WRONG, is_failing
+from ktui.models.signs import AGAIN, DONE, WAITING, WRONG, is_failing
 
 TITLES = ("OBJECT", "READY", "STATUS", "AGE")
 KINDS = (
@@ -121,7 +121,7 @@ def _containers(pod: Object, below: str) -> Iterator[GridRow]:
         line = "└─ " if number == len(containers) else "├─ "
         name = f"{below}{line}{sign} {container['name']}  {container.get('image', '')}"
         restarts = status.get("restartCount", 0)
-        cells = (name, "", f"{words}{f', {restarts} restarts' if restarts else ''}", "")
+        cells = (name, "", f"{words}{f' {AGAIN}{restarts}' if restarts else ''}", "")
         yield GridRow(f"{pod['metadata']['uid']}/{container['name']}", cells, tone_of(sign))
 
 

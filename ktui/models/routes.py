@@ -173,7 +173,7 @@ LONE: Mapping[str, Route] = {  # words that stand alone
     **dict.fromkeys(("forwards", "portforwards", "portforward", "pf"), ToForwards()),
     **{action: Steer(action) for action in ("pause", "resume", "step")},
     "up": Revive(),
-    "only": Unsplit(),
+    **dict.fromkeys(("only", "unsplit"), Unsplit()),
     "tour": Tour(),
     **dict.fromkeys(CONTEXTS, Mistyped(ONE_CLUSTER)),
 }

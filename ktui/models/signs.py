@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ktui.models.words import plural
 
-DONE, WAITING, WRONG, PAST, CLOCK = "✓", "◐", "✖", "·", "◷"
+DONE, WAITING, WRONG, PAST, CLOCK, AGAIN = "✓", "◐", "✖", "·", "◷", "↻"
 _FAILING = frozenset({"Failed", "Evicted", "OOMKilled", "InvalidImageName", "DeadlineExceeded", "ContainerCannotRun"})
 
 

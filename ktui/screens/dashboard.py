@@ -16,6 +16,8 @@ from ktui.models.dashboard import (
     TITLES,
     DashboardModel,
     figure_text,
+    highest,
+    newest,
     plot,
 )
 from ktui.screens.polled import PolledScreen
@@ -33,8 +35,8 @@ class DashboardScreen(PolledScreen):
     mode = "dashboard"
     period = EVERY_SECONDS
     purpose = (
-        "Dashboard: the cluster in figures, sampled once a second while this screen is looked at. Rates are per second "
-        "of the model's clock, so that speed and pause do not bend them."
+        "Dashboard: the cluster in figures, sampled once a second while this screen is looked at: where it was not, "
+        "the plots have a gap. Rates are per second of the model's clock, so that speed and pause do not bend them."
     )
     DEFAULT_CSS = """
     DashboardScreen #plot { width: 45%; }
@@ -73,13 +75,16 @@ class DashboardScreen(PolledScreen):
         height = max(4, min(TALLEST, detail.size.height - 6))
         colour = inks(self.app).get("lane-api-server", "")
         lines = [Text(line, colour) for line in plot(values, width=width, height=height)]
-        head = Text.assemble((pane.key, "bold"), f"  now {figure_text(pane.key, values[-1])}")
+        head = Text.assemble((pane.key, "bold"), f"  now {figure_text(pane.key, newest(values))}")
         about = Text(FIGURES[pane.key][1], "dim")
         seconds = min(len(values), width) * EVERY_SECONDS
         foot = Text(
-            f"the top is {figure_text(pane.key, max(list(values)[-width:]))} · {seconds:.0f} s are shown", "dim"
+            f"the top is {figure_text(pane.key, highest(list(values)[-width:]))} · {seconds:.0f} s are shown", "dim"
         )
-        detail.show([head, about, *lines, foot], copied=f"{pane.key}\t" + "\t".join(f"{value:g}" for value in values))
+        detail.show(
+            [head, about, *lines, foot],
+            copied=f"{pane.key}\t" + "\t".join("" if value is None else f"{value:g}" for value in values),
+        )
 
     def on_grid_chosen(self, _: Grid.Chosen) -> None:
         """Enter leads to where the figure comes from."""

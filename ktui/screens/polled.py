@@ -137,3 +137,7 @@ class PolledScreen(FrameScreen):
     def on_resize(self) -> None:
         super().on_resize()
         self.mark(at_once=True)
+
+    def on_detail_pane_reshaped(self) -> None:
+        """Its parts get their sizes after the screen has: what was drawn in between was made for those before."""
+        self.mark(at_once=True)

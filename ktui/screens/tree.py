@@ -29,10 +29,10 @@ class TreeScreen(PolledScreen):
     period = 0.5
     purpose = (
         "Tree: Deployments, their ReplicaSets, their Pods, their containers; beside it why the object under the cursor "
-        "is as it is. Enter shows the object."
+        "is as it is. ↻3 is restarted three times. Enter shows the object."
     )
     DEFAULT_CSS = """
-    TreeScreen #owned { width: 40%; }
+    TreeScreen #owned { width: 36%; }
     TreeScreen #owned > .detail-text { width: 1fr; }
     TreeScreen.narrow #owned { width: 100%; height: 38%; }
     """

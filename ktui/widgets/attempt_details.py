@@ -11,7 +11,7 @@ from ktui.models.remedies import remedies
 from ktui.models.scheduler import result_words, verdict, why_ahead
 from ktui.models.signs import WRONG, short_pod
 from ktui.widgets.line import fit
-from ktui.widgets.verdict_tables import MOST, NODE_WIDTH, filters, node, scores, short, title
+from ktui.widgets.verdict_tables import MOST, NODE_WIDTH, SHORT, filters, node, scores, short, title
 
 Json = Mapping[str, Any]
 Colours = Mapping[str, str]
@@ -113,7 +113,7 @@ def _moves(moves: Sequence[Json]) -> Iterator[Text]:
     if moves:
         yield from title("queue: what moved it")
         for move in reversed(moves[-6:]):
-            hint = f"  by the hint of {move['plugin']}" if move.get("plugin") else ""
+            hint = f"  by the hint of {SHORT.get(move['plugin'], move['plugin'])}" if move.get("plugin") else ""
             yield Text.assemble((move["time"][11:19], "dim"), f"  {move['event']} → {move['to']}", (hint, "dim"))
 
 

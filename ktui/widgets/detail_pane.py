@@ -56,13 +56,30 @@ class DetailPane(Guarded, VerticalScroll):
             super().__init__()
             self.link = link
 
+    class Reshaped(Message):
+        """Its lines can be longer or shorter now: what is laid out for its width is laid out anew."""
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.copied = ""
         self._links: tuple[Link, ...] = ()
+        self._line_width = 0  # that was told of last
 
     def compose(self) -> ComposeResult:
         yield Static("", classes="detail-text")
+
+    def on_resize(self) -> None:
+        self._tell_width()
+
+    def watch_show_vertical_scrollbar(self) -> None:
+        """The bar takes a cell of every line."""
+        self._tell_width()
+
+    def _tell_width(self) -> None:
+        width = self.scrollable_content_region.width
+        if width != self._line_width:
+            self._line_width = width
+            self.post_message(self.Reshaped())
 
     def show(self, parts: Sequence[RenderableType], *, links: Sequence[Link] = (), copied: str = "") -> None:
         """`copied` is what the copy key takes, such as the whole YAML."""

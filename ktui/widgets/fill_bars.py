@@ -22,8 +22,21 @@ class FillBars(Static):
     FillBars { height: auto; width: 1fr; padding: 0 1; border-top: hkey $panel; text-wrap: nowrap; }
     """
 
+    _fills: tuple[Sequence[Fill], int] | None = None  # none before they are known
+
     def show(self, fills: Sequence[Fill], more: int = 0) -> None:
-        width = max(20, self.size.width)
+        self._fills = fills, more
+        self._draw()
+
+    def on_resize(self) -> None:
+        """They were made for another width: a screen is told of its own size before its parts have theirs."""
+        self._draw()
+
+    def _draw(self) -> None:
+        if self._fills is None:
+            return
+        fills, more = self._fills
+        width = max(20, self.content_size.width)
         name = min(18, max((len(fill.node) for fill in fills), default=0))
         lines = [fill_line(fill, name, width, inks(self.app)) for fill in fills]
         if more > 0:

@@ -11,7 +11,7 @@ from rich.text import Text
 from engine.api.duration import human_duration
 from engine.api.types import Object
 from ktui.models.owner_tree import container_state, state_of, tone_of
-from ktui.models.signs import DONE, PAST, WAITING, WRONG
+from ktui.models.signs import DONE, PAST, WAITING, WRONG, many
 
 Json = Mapping[str, Any]
 Colours = Mapping[str, str]
@@ -56,7 +56,8 @@ def _containers(pod: Object, colours: Colours) -> Iterator[Text]:
     yield from _title("containers~")
     for status in _statuses(pod):
         words, sign = container_state(status)
-        restarts = f"  {status['restartCount']} restarts" if status.get("restartCount") else ""
+        count = status.get("restartCount", 0)
+        restarts = f"  {many(count, 'restart')}" if count else ""
         yield Text.assemble(
             (f"{sign} {status['name']}", colours.get(tone_of(sign), "")), f"  {words}", (restarts, "dim")
         )

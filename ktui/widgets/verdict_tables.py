@@ -8,7 +8,7 @@ from typing import Any
 from rich.text import Text
 
 from ktui.models.scheduler import PASSED, REJECTED, FilterRow, filter_columns, filter_rows
-from ktui.models.signs import DONE, PAST, WRONG
+from ktui.models.signs import DONE, PAST, WRONG, many
 from ktui.widgets.line import fit, fit_middle
 
 Json = Mapping[str, Any]
@@ -79,12 +79,21 @@ def _heading(name: str, cell: int) -> str:
 
 
 def _cell_widths(columns: Sequence[str], room: int, reason: int) -> list[int]:
-    """What the columns need; where that leaves no room for the longest reason, and then for themselves, less."""
-    cells = [max(5, len(short(column)) + 2) for column in columns]
-    for wanted, least in ((room - reason, NARROW_CELL), (room, NARROWEST_CELL)):
-        while cells and sum(cells) > wanted and max(cells) > least:
-            cells[cells.index(max(cells))] -= 1
-    return cells
+    """What the columns need; where that leaves no room for the longest reason, less, unless it would be cut anyway to
+    a word or two; and less still where they have no room themselves."""
+    whole = [max(5, len(short(column)) + 2) for column in columns]
+    cells = _narrowed(whole, room - reason, NARROW_CELL)
+    if room - sum(cells) <= min(reason, NARROWEST_REASON):
+        cells = whole
+    return _narrowed(cells, room, NARROWEST_CELL)
+
+
+def _narrowed(cells: Sequence[int], room: int, least: int) -> list[int]:
+    """The widest give way first, none below the least."""
+    narrowed = list(cells)
+    while narrowed and sum(narrowed) > room and max(narrowed) > least:
+        narrowed[narrowed.index(max(narrowed))] -= 1
+    return narrowed
 
 
 def _rejected_by(attempt: Json, colours: Colours) -> Iterator[Text]:
@@ -108,9 +117,11 @@ def _filter_line(row: FilterRow, names: int, cells: Sequence[int], width: int, c
 
 
 def _rest(more: int, unlooked: int) -> Iterator[Text]:
-    if more > 0:
-        looked = f", of which {unlooked} were not looked at: enough had been found" if unlooked else ""
-        yield Text(f"and {more} nodes more{looked}", "dim")
+    if 0 < more == unlooked:
+        yield Text(f"{many(more, 'node')} not looked at: enough had been found", "dim")
+    elif more > 0:
+        looked = f", {unlooked} of them not looked at: enough had been found" if unlooked else ""
+        yield Text(f"and {many(more, 'node')} more{looked}", "dim")
 
 
 def _names_width(names: Sequence[str]) -> int:

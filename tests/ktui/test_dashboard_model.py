@@ -73,6 +73,18 @@ def test_latencies_are_those_of_the_last_seconds_without_watches() -> None:
     assert "store p99" not in model.series
 
 
+def test_time_goes_on_in_a_plot_while_nobody_looks() -> None:
+    model = DashboardModel()
+    model.take(sample(0, 100, ready=1))
+    model.take(sample(3, 130, ready=2))  # the machine was busy
+    assert list(model.series["pods ready"]) == [1, 2, 2, 2]
+    model.take(sample(33, 160, ready=4))  # another screen was looked at
+    assert list(model.series["pods ready"]) == [1, 2, 2, 2, *[None] * 29, 4]
+    assert list(model.series["revisions"]) == [10.0] + [1.0] * 30  # a counter tells of that time too
+    assert [row.cells[1:3] for row in model.rows() if row.key == "pods ready"] == [("4", "4")]
+    assert plot(model.series["pods ready"], width=32, height=1) == ["▄▄" + " " * 29 + "█"]
+
+
 def test_counters_become_rates_of_the_model_s_second() -> None:
     model = DashboardModel()
     model.take(sample(0, 100))

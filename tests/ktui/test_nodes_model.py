@@ -73,6 +73,7 @@ BACK_OFF = {
         ]
     },
 }
+READY = {"spec": {"containers": [{}]}, "status": {"containerStatuses": [{"ready": True, "state": {"running": {}}}]}}
 IDLE: dict[str, Any] = {"images": {"pulling": []}, "cri": {"underWay": []}, "probes": []}
 PULL = {"image": "nginx:1.27", "progress": 0.5}
 CALL = {"call": "StopContainer", "object": "pod/default/p", "at": "2026-01-01T00:00:25Z", "container": "c"}
@@ -85,8 +86,16 @@ PROBE = {"pod": "default/p", "probe": "liveness", "nextSeconds": 4.2}
         pytest.param({}, None, {}, "✓ idle", "", id="idle"),
         pytest.param({}, None, {"probes": [PROBE]}, "✓ idle", "liveness ◷ 4 s", id="a probe is due"),
         pytest.param(
+            {}, READY, {"probes": [{**PROBE, "probe": "readiness", "nextSeconds": 10.0}]}, "✓ idle",
+            "1/1 readiness ◷ 10 s", id="seen whole beside a long name",
+        ),
+        pytest.param(
+            {"nextSyncSeconds": 163.6}, BACK_OFF, {}, "✖ back-off",
+            "◷ 2m44s CrashLoopBackOff · restart 2, exit 3", id="minutes",
+        ),
+        pytest.param(
             {"nextSyncSeconds": 7.6}, BACK_OFF, {}, "✖ back-off",
-            "CrashLoopBackOff, again in 8 s · restart 2, exit 3", id="crash loop",
+            "◷ 8s CrashLoopBackOff · restart 2, exit 3", id="crash loop",
         ),
         pytest.param(
             {"working": True}, BACK_OFF, {"images": {"pulling": [PULL]}}, "◐ syncing",

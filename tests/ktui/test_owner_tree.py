@@ -51,7 +51,7 @@ def test_owners_come_before_what_they_own_down_to_the_containers() -> None:
         ("└─ ✓ replicaset/web-1", "0/0", "", "60s"),
         ("   └─ ✖ pod/web-1-a", "1/2", "CrashLoopBackOff", "60s"),
         ("      ├─ ✓ main  nginx", "", "Running", ""),
-        ("      └─ ✖ side  busybox", "", "CrashLoopBackOff, 2 restarts", ""),
+        ("      └─ ✖ side  busybox", "", "CrashLoopBackOff ↻2", ""),
         ("◐ pod/alone", "0/1", "Pending", "60s"),
         ("└─ ◐ main  ", "", "Waiting", ""),
     ]

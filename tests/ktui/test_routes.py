@@ -90,6 +90,7 @@ CASES = [
     pytest.param("split store", Split("store"), id="two screens, the second named"),
     pytest.param("split x", Mistyped("split x: say one of flow, store"), id="two screens, one that there is not"),
     pytest.param("only", Unsplit(), id="one screen again"),
+    pytest.param("unsplit", Unsplit(), id="as what it undoes is called"),
     pytest.param("pf", ToForwards(), id="forwarded ports, as in k9s"),
     pytest.param("pause", Steer("pause"), id="the clock stands still"),
     pytest.param("step", Steer("step"), id="to the next hop"),

@@ -182,7 +182,7 @@ def test_preemption_names_the_victims() -> None:
     assert "preemption" in text
     assert "1 victim" in text
     assert "team-a/batch-" in text
-    assert "AssignedPodDelete → backoff  by the hint of NodeResourcesFit" in text_of("default/urgent-0", 0)
+    assert "AssignedPodDelete → backoff  by the hint of Fit" in text_of("default/urgent-0", 0)
 
 
 def test_a_pod_that_was_never_tried_says_what_it_waits_for() -> None:
@@ -275,3 +275,27 @@ def test_what_would_make_it_fit_stands_below_the_filters() -> None:
     assert text.index("which nodes may run it") < text.index("what would make it fit")
     assert "3 nodes  less cpu requested, or a larger node" in text
     assert "what would make it fit" not in text_of(SPREAD)
+
+
+TEN = (*EIGHT[:6], "NodeVolumeLimits", "VolumeBinding", *EIGHT[6:])
+
+
+def test_a_reason_that_would_be_cut_to_a_word_leaves_the_heads_their_room() -> None:
+    rejected = [{"node": "node-1", "plugin": TEN[-1], "reasons": ["node(s) didn't match pod anti-affinity rules"]}]
+    told = attempts_on(SPREAD)["decisions"][0]
+    attempt = {**told, "nodes": 1, "filters": TEN, "rejected": rejected, "scores": []}
+    heads = next(line.plain.split() for line in filters(attempt, 70, 12, {}) if line.plain.startswith("node "))
+    assert heads[-4:] == ["VolLi", "VolBi", "Spread", "PodAff"]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "unlooked", "words"),
+    [
+        (5, 2, "2 nodes not looked at: enough had been found"),
+        (6, 2, "and 3 nodes more, 2 of them not looked at: enough had been found"),
+        (4, 0, "and 1 node more"),
+    ],
+)
+def test_nodes_that_are_left_out_are_counted(nodes: int, unlooked: int, words: str) -> None:
+    attempt = {**attempts_on(SPREAD)["decisions"][0], "nodes": nodes, "notEvaluated": unlooked}
+    assert list(filters(attempt, 70, 12, {}))[-1].plain == words

@@ -91,7 +91,7 @@ class HorizontalPodAutoscaler(Controller):
             return
         desired, reason = decided
         status["desiredReplicas"] = desired
-        self.note(desired=desired, actual=current)
+        self.note(desired={"replicas": desired}, actual={"replicas": current})
         if desired != current:
             await self._rescale(autoscaler, resource, scale, status=status, history=history, reason=reason)
         await self._write(autoscaler, status)

@@ -49,7 +49,8 @@ class StorageVersionMigratorController(Controller):
     async def reconcile(self, key: str) -> None:
         """One step; what it writes wakes the key for the next."""
         migrations = sorted((each for each in self._migrations.list() if key in _resource(None, each)), key=_age)
-        self.note(desired=0, actual=sum(not _is_over(each) for each in migrations))
+        under_way = sum(not _is_over(each) for each in migrations)
+        self.note(desired={"under way": 0}, actual={"under way": under_way})
         for migration in migrations:
             if _is(migration, RUNNING) and _is_over(migration):
                 await self._finish(key, migration)

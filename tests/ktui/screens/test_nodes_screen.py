@@ -45,3 +45,18 @@ async def test_the_smallest_terminal_shows_nodes_workers_and_kubelet(show: Show)
         await driver.press("slash")
         await driver.type("node-2")
         await driver.misses("node-3")
+
+
+async def test_a_detail_that_was_not_looked_at_while_the_terminal_grew_fills_its_lines(show: Show) -> None:
+    async with show(size=(80, 24)) as driver:
+        spec = {"nodeName": "node-1", "containers": [{"name": "c", "image": "nginx:1.27"}]}
+        await driver.client.create(PODS, {"metadata": {"name": "p"}, "spec": spec}, namespace="default")
+        await driver.press("7")
+        await driver.sees("1/1 ready")
+        await driver.press("5")
+        await driver.pilot.resize_terminal(200, 60)
+        await driver.press("7")
+        await driver.sees("images~")
+        calls = [line for line in driver.picture.splitlines() if "StartContainer" in line or "RunPodSandbox" in line]
+        assert calls
+        assert all(line.rstrip().endswith("ms~") for line in calls)

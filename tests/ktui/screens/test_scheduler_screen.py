@@ -94,3 +94,14 @@ async def test_a_process_without_a_scheduler_says_so(show: Show, cluster: Cluste
     async with show() as driver:
         await driver.press("6")
         await driver.sees("✖ no scheduler in this process")
+
+
+async def test_bars_that_were_not_looked_at_while_the_terminal_grew_fill_their_lines(show: Show) -> None:
+    async with show(size=(80, 24)) as driver:
+        await driver.press("6")
+        await driver.sees("3 nodes  cpu")
+        await driver.press("5")
+        await driver.pilot.resize_terminal(200, 60)
+        await driver.press("6")
+        await driver.sees("pods 0/110")
+        assert all("pods 0/110" in line for line in driver.picture.splitlines() if line.startswith(" node-"))
