@@ -63,6 +63,8 @@ def _divided(one: int, other: int) -> int:
 def _rest(one: int, other: int) -> int:
     if other == 0:
         raise EvaluationError("modulus by zero")
+    if (one, other) == (MIN_INT, -1):
+        raise EvaluationError("integer overflow")  # as its quotient is
     rest = abs(one) % abs(other)
     return -rest if one < 0 else rest
 

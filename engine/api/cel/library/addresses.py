@@ -121,9 +121,17 @@ def address(text: str) -> Address:
         ) from None
     if "%" in text:
         raise EvaluationError(f"IP address {_quoted(text)} with zone value is not allowed")
-    if found.version == 6 and getattr(found, "ipv4_mapped", None) is not None:
-        raise EvaluationError(f"IPv4-mapped IPv6 address {_quoted(text)} is not allowed")
+    if _is_mapped(found):
+        raise EvaluationError(_not_mapped(text))
     return Address(found)
+
+
+def _is_mapped(ip: Any) -> bool:
+    return ip.version == 6 and ip.ipv4_mapped is not None
+
+
+def _not_mapped(text: str) -> str:
+    return f"IPv4-mapped IPv6 address {_quoted(text)} is not allowed"
 
 
 def _tells(parse: Callable[[str], Any]) -> Callable[[str], bool]:
@@ -165,11 +173,14 @@ def _global_unicast(value: Address) -> bool:
 
 def network(text: str) -> Network:
     """Raises EvaluationError."""
+    what = "network address parse error during conversion from string: "
     try:
-        return _network(text)
+        found = _network(text)
     except EvaluationError as error:
-        what = "network address parse error during conversion from string: "
         raise EvaluationError(f"{what}{what}netip.ParsePrefix({_quoted(text)}): {error}") from None
+    if _is_mapped(found.ip):
+        raise EvaluationError(f"{what}{_not_mapped(text)}")
+    return found
 
 
 def _network(text: str) -> Network:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from engine.api.cel.functions import Library
-from engine.api.cel.operators import indexed, looked_up, no_element
+from engine.api.cel.operators import FIRST, indexed, looked_up, no_element
 from engine.api.cel.types import BOOL, DYN, INT, LIST, MAP, OPTIONAL, STRING, A, B, list_of, optional_of
-from engine.api.cel.values import NONE, EvaluationError, Optional, is_number
+from engine.api.cel.values import NONE, Duration, EvaluationError, Optional, Timestamp, is_number
 
 
 def optionals() -> Library:
@@ -60,6 +60,8 @@ def _non_zero(value: Any) -> Optional:
 
 
 def _is_zero(value: Any) -> bool:
+    if isinstance(value, Duration | Timestamp):
+        return value in (Duration(0), Timestamp(FIRST))
     return value is None or (is_number(value) and value == 0) or value in (False, "", b"") or value in ([], {})
 
 
