@@ -11,6 +11,7 @@ import asyncio
 import math
 import ssl
 from base64 import b64decode
+from urllib.parse import urlsplit
 
 import aiohttp
 import orjson
@@ -23,6 +24,14 @@ from engine.apiserver.lookup import Lookup
 from engine.http_errors import post_error
 
 _MESSAGE = 2048
+# What every webhook is asked with (setGlobalDefaults in authentication.go, and what Go's transport adds). Some look at
+# the name to tell the API server from others.
+_HEADERS = {
+    "accept": "application/json, */*",
+    "accept-encoding": "gzip",
+    "content-type": "application/json",
+    "user-agent": "kube-apiserver-admission",
+}
 
 
 class WebhookError(Exception):
@@ -42,16 +51,18 @@ class WebhookClient:
         shown, url, server_name = await self._address(config, math.ceil(timeout))
         try:
             async with asyncio.timeout_at(asyncio.get_running_loop().time() + timeout):
-                return _read(await self._ask(config, url, server_name, body), form)
+                return _read(await self._ask(config, shown, url, server_name, body), form)
         except TimeoutError:
             raise WebhookError(f'Post "{shown}": context deadline exceeded') from None
         except (aiohttp.ClientError, OSError) as error:
             raise WebhookError(post_error(shown, error)) from None
 
-    async def _ask(self, config: Object, url: str, server_name: str | None, body: Object) -> bytes:
+    async def _ask(self, config: Object, shown: str, url: str, server_name: str | None, body: Object) -> bytes:
         bundle = config.get("caBundle")
         context = ssl.create_default_context(cadata=b64decode(bundle).decode() if bundle else None)
-        headers = {"content-type": "application/json", "accept": "application/json, */*"}
+        headers = (
+            {**_HEADERS, "host": urlsplit(shown).netloc} if server_name else _HEADERS
+        )  # a Service is asked by name
         async with (
             aiohttp.ClientSession() as session,
             session.post(

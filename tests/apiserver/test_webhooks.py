@@ -50,6 +50,7 @@ class Hooks:
     answers: dict[str, Answer] = field(default_factory=dict)
     asked: list[tuple[str, Object]] = field(default_factory=list)
     timeouts: dict[str, str] = field(default_factory=dict)
+    headers: list[dict[str, str]] = field(default_factory=list)
     silent: set[str] = field(default_factory=set)
     released: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -81,7 +82,7 @@ class Hooks:
 async def hooks(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Hooks]:
     """Of the newest release, or of the one that the fixture is told."""
     world = World.create(clock=Clock(), seed=1)
-    pki = kept_pki(tmp_path, ["127.0.0.1"], datetime.now(UTC))
+    pki = kept_pki(tmp_path, ["127.0.0.1", "hook.default.svc"], datetime.now(UTC))
     store = await SqliteStore.open(None, clock=world.clock)
     server = ApiServer(world, store, config=ClusterConfig(kubernetes_version=getattr(request, "param", "")))
     await server.start()
@@ -93,6 +94,7 @@ async def hooks(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator
         path = request.path.strip("/")
         found.asked.append((path, review["request"]))
         found.timeouts[path] = request.query["timeout"]
+        found.headers.append({name.lower(): value for name, value in request.headers.items()})
         if path in found.silent:
             await found.released.wait()
         response = {"uid": review["request"]["uid"], **found.answers[path](review["request"])}
@@ -120,6 +122,24 @@ async def test_a_webhook_sees_the_request_and_says_no(hooks: Hooks) -> None:
     assert request["resource"] == {"group": "", "version": "v1", "resource": "configmaps"}
     assert (request["operation"], request["namespace"], request["dryRun"]) == ("CREATE", "default", False)
     assert request["userInfo"]["username"] == "kubernetes-admin"
+
+
+async def test_a_webhook_is_asked_with_the_headers_of_upstream(hooks: Hooks) -> None:
+    """Webhooks know the API server by its name (genericapiserver's setGlobalDefaults), and a Service by that of its
+    own, wherever it listens."""
+    port = int(hooks.url.rpartition(":")[2])
+    spec = {"type": "ExternalName", "externalName": "localhost"}
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "hook"}, "spec": spec}
+    await hooks.client.create(SERVICES, service, namespace="default")
+    reference = {"namespace": "default", "name": "hook", "path": "/b", "port": port}
+    config = {"service": reference, "caBundle": hooks.bundle}
+    await hooks.register("Mutating", "a")
+    await hooks.register("Mutating", "b", clientConfig=config)
+    await hooks.create()
+    by_url, by_service = hooks.headers
+    assert by_url["user-agent"] == by_service["user-agent"] == "kube-apiserver-admission"
+    assert (by_url["accept"], by_url["accept-encoding"]) == ("application/json, */*", "gzip")
+    assert (by_url["host"], by_service["host"]) == (f"127.0.0.1:{port}", f"hook.default.svc:{port}")
 
 
 async def test_mutating_webhooks_work_one_after_the_other(hooks: Hooks) -> None:
