@@ -60,6 +60,8 @@ def qualified_name_errors(name: str, noun: str = "a qualified name") -> list[str
 
 def label_value_errors(value: str) -> list[str]:
     """What is wrong with a label value (validation.IsValidLabelValue)."""
+    if len(value) <= 63 and _VALUE_PATTERN.fullmatch(value):
+        return []
     errors: list[str] = []
     if len(value.encode()) > 63:
         errors.append("must be no more than 63 bytes")

@@ -160,8 +160,8 @@ def _requirement(key: str, operator: str, values: list[str]) -> Requirement:
 
 
 _SPACE = " \t\r\n"
-_TOKENS = re.compile(rf"[{_SPACE}]*(?:(?P<symbol>[=!(),<>]+)|(?P<word>[^{_SPACE}=!(),<>]+))")
-_SYMBOLS = ("==", "!=", "=", "!", "(", ")", ",", ">", "<")
+_TOKENS = re.compile(rf"[{_SPACE}]*(==|!=|[=!(),<>]|[^{_SPACE}=!(),<>]+)")
+_SYMBOLS = frozenset(("==", "!=", "=", "!", "(", ")", ",", ">", "<"))
 _BINARY_OPERATORS = {"in": "in", "=": "=", "==": "==", ">": "gt", "<": "lt", "notin": "notin", "!=": "!="}
 _BINARY_OPERATORS_SHOWN = "in, notin, =, ==, !=, gt, lt"
 _END = ""
@@ -175,20 +175,9 @@ class _Parser:
     """A recursive descent over the tokens, as labels.Parser; an empty token is the end of the text."""
 
     def __init__(self, text: str) -> None:
-        self._tokens = list(self._scan(text.partition("\0")[0].rstrip(_SPACE)))  # the lexer ends at a zero
+        # At once: a client may ask for any of a hundred thousand values, and everybody waits meanwhile.
+        self._tokens: list[str] = _TOKENS.findall(text.partition("\0")[0])  # the lexer ends at a zero
         self._position = 0
-
-    @staticmethod
-    def _scan(text: str) -> Iterable[str]:
-        position = 0
-        while match := _TOKENS.match(text, position):
-            token = match[0].strip(_SPACE)
-            if match["symbol"]:
-                token = next(symbol for symbol in _SYMBOLS if token.startswith(symbol))
-                position = match.start("symbol") + len(token)
-            else:
-                position = match.end()
-            yield token
 
     def _peek(self) -> str:
         return self._tokens[self._position] if self._position < len(self._tokens) else _END
