@@ -5,10 +5,10 @@ A schedule is the sets of minutes, hours, days, months and weekdays at which it 
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from engine.api.golang.duration import parse_duration
 from engine.api.golang.integer import parse_int
 
 
@@ -36,9 +36,6 @@ _DESCRIPTORS = {
     "@midnight": "0 0 * * *",
     "@hourly": "0 * * * *",
 }
-_DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:h|m|s|ms|us|µs|ns))+")
-_DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)(h|ms|m|s|us|µs|ns)")
-_UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +79,11 @@ def _descriptor(text: str) -> Schedule:
     if text in _DESCRIPTORS:
         return parse(_DESCRIPTORS[text])
     if text.startswith("@every "):
-        duration = text.removeprefix("@every ")
-        if not _DURATION.fullmatch(duration):
-            raise ScheduleError(f'failed to parse duration {text}: time: invalid duration "{duration}"')
-        seconds = sum(float(number) * _UNITS[unit] for number, unit in _DURATION_PART.findall(duration))
-        return Schedule(every=max(seconds, 1.0))
+        try:
+            seconds = parse_duration(text.removeprefix("@every "))
+        except ValueError as error:
+            raise ScheduleError(f"failed to parse duration {text}: {error}") from None
+        return Schedule(every=float(max(int(seconds), 1)))
     raise ScheduleError(f"unrecognized descriptor: {text}")
 
 

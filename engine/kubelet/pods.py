@@ -113,19 +113,3 @@ def format_time(moment: datetime) -> str:
 
 def parse_time(text: str) -> datetime:
     return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
-
-
-def go_duration(seconds: float) -> str:
-    """A duration as Go prints it: `10s`, `1m20s`, `1h0m0s`, `1.5s`, `250ms`, `0s`."""
-    if not seconds:
-        return "0s"
-    if seconds < 1e-3:
-        return f"{seconds * 1e6:.3f}".rstrip("0").rstrip(".") + "µs"
-    if seconds < 1:
-        return f"{seconds * 1e3:.6f}".rstrip("0").rstrip(".") + "ms"
-    hours, rest = divmod(seconds, 3600)
-    minutes, rest = divmod(rest, 60)
-    text = f"{rest:.9f}".rstrip("0").rstrip(".") + "s"
-    if hours:
-        return f"{int(hours)}h{int(minutes)}m{text}"
-    return f"{int(minutes)}m{text}" if minutes else text

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from engine.api.golang.boolean import parse_bool
 from engine.api.golang.integer import parse_int
 
 _WORD = re.compile(r""""(?:[^"\\]|\\.)*"|'[^']*'|[^'"\s]\S*[^'"\s]?""")
@@ -16,10 +17,6 @@ _STRING = re.compile(
     r'(?:[^"\\\n]|\\(?:[abfnrtv\\"]|x[0-9a-fA-F]{2}|[0-3][0-7]{2}|u[0-9a-fA-F]{4}|U00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4}))*'
 )
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{3}|.)")
-_SWITCHES = {
-    **dict.fromkeys(("1", "t", "T", "TRUE", "true", "True"), True),
-    **dict.fromkeys(("0", "f", "F", "FALSE", "false", "False"), False),
-}
 _LETTERS = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 
@@ -109,7 +106,7 @@ def parse(words: Sequence[str], known: Mapping[str, bool]) -> Parsed:
 
 def switch(name: str, value: str) -> bool:
     """Raises FlagError."""
-    if value not in _SWITCHES:
-        problem = f'strconv.ParseBool: parsing "{value}": invalid syntax'
-        raise FlagError(f'invalid argument "{value}" for "--{name}" flag: {problem}')
-    return _SWITCHES[value]
+    try:
+        return parse_bool(value)
+    except ValueError as problem:
+        raise FlagError(f'invalid argument "{value}" for "--{name}" flag: {problem}') from None

@@ -16,6 +16,7 @@ WRONG = {
     "*/2/3 * * * *": "too many slashes: */2/3",
     "@sometimes": "unrecognized descriptor: @sometimes",
     "@every soon": 'failed to parse duration @every soon: time: invalid duration "soon"',
+    "@every 5": 'failed to parse duration @every 5: time: missing unit in duration "5"',
 }
 
 
@@ -50,4 +51,6 @@ def test_stars_are_remembered() -> None:
 def test_descriptors() -> None:
     assert cron.parse("@hourly") == cron.parse("0 * * * *")
     assert cron.parse("@every 1h30m").every == 5400
+    assert cron.parse("@every 1.9s").every == 1  # counted in whole seconds
+    assert cron.parse("@every +10ms").every == 1
     assert cron.parse("TZ=Europe/Berlin 0 * * * *") == cron.parse("0 * * * *")

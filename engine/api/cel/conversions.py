@@ -13,31 +13,18 @@ from engine.api.cel.functions import Library
 from engine.api.cel.operators import duration, timestamp, unsigned, whole
 from engine.api.cel.regexes import matches
 from engine.api.cel.types import BOOL, BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP, UINT, A
-from engine.api.cel.values import MAX_INT, Duration, EvaluationError, Timestamp, type_of
+from engine.api.cel.values import Duration, EvaluationError, Timestamp, type_of
+from engine.api.golang.boolean import parse_bool
+from engine.api.golang.duration import parse_nanoseconds
 from engine.api.golang.floats import shown_float
 
-_UNITS = {"ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
-_DURATION_PART = re.compile(r"(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)")
 _TIME = re.compile(r"(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:[.,](\d+))?(?:([Zz])|([+-])(\d{2}):(\d{2}))")
 _OFFSET = re.compile(r"([+-]?)(\d{1,2}):(\d{2})")
 
 
 def parse_duration(text: str) -> Duration:
-    """As Go's time.ParseDuration. Raises ValueError."""
-    sign, rest = (-1 if text[:1] == "-" else 1), text[1:] if text[:1] in ("+", "-") else text
-    if rest == "0":
-        return Duration(0)
-    total, place = 0, 0
-    while place < len(rest):
-        match = _DURATION_PART.match(rest, place)
-        if match is None or not (match[1] or match[2]):
-            raise ValueError(text)
-        unit, fraction = _UNITS[match[3]], match[2] or ""
-        total += int(match[1] or 0) * unit + (int(fraction) * unit // 10 ** len(fraction) if fraction else 0)
-        place = match.end()
-    if not rest or total > MAX_INT:
-        raise ValueError(text)
-    return Duration(sign * total)
+    """Raises ValueError."""
+    return Duration(parse_nanoseconds(text))
 
 
 def parse_timestamp(text: str) -> Timestamp:
@@ -95,22 +82,22 @@ def _failing(run: Callable[[Any], Any], message: Callable[[Any], str]) -> Callab
 
 
 def _to_numbers(made: Library) -> None:
-    def of_text(kind: str, run: Callable[[str], Any], why: str) -> Callable[[Any], Any]:
+    def of_text(run: Callable[[str], Any], why: str) -> Callable[[Any], Any]:
         return _failing(run, lambda text: f'strconv.{why}: parsing "{text}": invalid syntax')
 
     made.add("int", (UINT,), INT, lambda value: whole(int(value)), identity="uint64_to_int64")
     made.add("int", (DOUBLE,), INT, _truncated, identity="double_to_int64")
-    made.add("int", (STRING,), INT, of_text("int", _integer, "ParseInt"), identity="string_to_int64")
+    made.add("int", (STRING,), INT, of_text(_integer, "ParseInt"), identity="string_to_int64")
     made.add("int", (TIMESTAMP,), INT, lambda value: value.nanos // 10**9, identity="timestamp_to_int64")
     made.add("int", (DURATION,), INT, lambda value: value.nanos, identity="duration_to_int64")
     made.add("uint", (INT,), UINT, unsigned, identity="int64_to_uint64")
     made.add("uint", (DOUBLE,), UINT, lambda value: unsigned(_truncated(value)), identity="double_to_uint64")
-    made.add("uint", (STRING,), UINT, of_text("uint", lambda text: unsigned(_integer(text)), "ParseUint"),
+    made.add("uint", (STRING,), UINT, of_text(lambda text: unsigned(_integer(text)), "ParseUint"),
              identity="string_to_uint64")  # fmt: skip
     made.add("double", (INT,), DOUBLE, float, identity="int64_to_double")
     made.add("double", (UINT,), DOUBLE, float, identity="uint64_to_double")
-    made.add("double", (STRING,), DOUBLE, of_text("double", _double, "ParseFloat"), identity="string_to_double")
-    made.add("bool", (STRING,), BOOL, _boolean, identity="string_to_bool")
+    made.add("double", (STRING,), DOUBLE, of_text(_double, "ParseFloat"), identity="string_to_double")
+    made.add("bool", (STRING,), BOOL, of_text(parse_bool, "ParseBool"), identity="string_to_bool")
 
 
 def _integer(text: str) -> int:
@@ -132,14 +119,6 @@ def _truncated(value: float) -> int:
     if value != value or not -(2.0**63) < value < 2.0**63:
         raise EvaluationError("integer overflow")
     return int(value)
-
-
-def _boolean(text: str) -> bool:
-    if text in ("1", "t", "T", "true", "TRUE", "True"):
-        return True
-    if text in ("0", "f", "F", "false", "FALSE", "False"):
-        return False
-    raise EvaluationError(f'strconv.ParseBool: parsing "{text}": invalid syntax')
 
 
 def _to_texts(made: Library) -> None:

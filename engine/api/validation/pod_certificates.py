@@ -8,6 +8,7 @@ from typing import Any
 from cryptography import x509
 
 from engine.api.errors import OMITTED, Stringer
+from engine.api.golang.duration import duration_text
 from engine.api.golang.pem import PemBlock, pem_blocks
 from engine.api.types import Object
 from engine.api.validation import text
@@ -132,7 +133,7 @@ def _times(status: Object, problems: Problems) -> bool:
 def _lifetime(spec: Object, status: Object, leaf: x509.Certificate, problems: Problems) -> bool:
     start, end, refresh = (_moment(status[field]) for field, _ in _TIMES)
     lifetime, most = leaf.not_valid_after_utc - leaf.not_valid_before_utc, spec.get("maxExpirationSeconds", 0)
-    shown = _go_duration(lifetime)
+    shown = Stringer(duration_text(lifetime.total_seconds()))
     checks: tuple[tuple[bool, str, Any, str], ...] = (
         (
             start == leaf.not_valid_before_utc,
@@ -185,15 +186,6 @@ def _moment(time: str) -> datetime:
 def _shown(moment: datetime) -> Stringer:
     """As Go's time.Time is printed."""
     return Stringer(f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} +0000 UTC")
-
-
-def _go_duration(found: timedelta) -> Stringer:
-    """As Go's time.Duration is printed, of whole seconds: `24h0m0s`, `30m0s`."""
-    minutes, seconds = divmod(int(found.total_seconds()), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return Stringer(f"{hours}h{minutes}m{seconds}s")
-    return Stringer(f"{minutes}m{seconds}s" if minutes else f"{seconds}s")
 
 
 def _intermediates(chain: str, blocks: list[PemBlock], path: str, problems: Problems) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from engine.api.golang.boolean import is_true
 from engine.api.pod_references import secrets_of
 from engine.api.types import SERVICE_ACCOUNTS, Object
 from engine.apiserver.admission.attributes import WRITES, Attributes, Operation, Plugin, denied
@@ -26,7 +27,6 @@ DEFAULT_ATTEMPTS = 10
 _NOT_LISTED = " is not allowed because service account {} does not reference that"
 _CONTAINERS = ("initContainers", "containers")
 _TITLES = {"initContainers": "init container", "containers": "container", "ephemeralContainers": "ephemeral container"}
-_TRUE = frozenset(("1", "t", "T", "TRUE", "true", "True"))  # strconv.ParseBool
 _UPDATED = "pods/ephemeralcontainers"
 
 
@@ -69,7 +69,7 @@ class ServiceAccount(Plugin):
             where = f"{attributes.namespace}/{attributes.name}"
             raise denied(attributes, f"no service account specified for pod {where}")
         account = await self._account(attributes, spec["serviceAccountName"])
-        if (account["metadata"].get("annotations") or {}).get(ENFORCED) not in _TRUE:
+        if not is_true((account["metadata"].get("annotations") or {}).get(ENFORCED, "")):
             return
         fields = _CONTAINERS if creates else ("ephemeralContainers",)
         problem = next(_unmountable(account, spec, fields, whole=creates), "")

@@ -8,9 +8,10 @@ them goes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from engine.api.defaults import apply_defaults
+from engine.api.golang.boolean import parse_bool
 from engine.api.patch.merge_patch import same
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object, copy_object
@@ -25,11 +26,6 @@ AUTO_UPDATE = "apf.kubernetes.io/autoupdate-spec"
 _EXEMPT = "exempt"
 _MANDATORY = (_EXEMPT, "catch-all")
 _LEVEL, _SCHEMA = "PriorityLevelConfiguration", "FlowSchema"
-# Go's strconv.ParseBool
-_SAID: Mapping[str, bool] = {
-    **dict.fromkeys(("1", "t", "T", "TRUE", "true", "True"), True),
-    **dict.fromkeys(("0", "f", "F", "FALSE", "false", "False"), False),
-}
 
 
 class FlowControlUpkeep:
@@ -102,4 +98,8 @@ def _is_ours(current: Object) -> bool:
 
 
 def _said(obj: Object) -> bool | None:
-    return _SAID.get((obj["metadata"].get("annotations") or {}).get(AUTO_UPDATE, ""))
+    """What the annotation says, if it is there and is a boolean."""
+    try:
+        return parse_bool((obj["metadata"].get("annotations") or {}).get(AUTO_UPDATE, ""))
+    except ValueError:
+        return None

@@ -9,6 +9,7 @@ import base64
 import binascii
 from typing import Any
 
+from engine.api.golang.boolean import parse_bool
 from engine.client.kubeconfig import SECTIONS
 from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError
@@ -51,10 +52,6 @@ _FIELDS: dict[str, dict[str, str]] = {
 _COLORS = "preferences.colors"
 _UNKEPT = ("kind", "apiVersion")  # what a file says of them whatever they are set to
 _ALWAYS: dict[str, tuple[str, ...]] = {"clusters": ("server",), "contexts": ("cluster", "user"), "users": ()}
-_BOOLS = {
-    **dict.fromkeys(("1", "t", "T", "TRUE", "true", "True"), True),
-    **dict.fromkeys(("0", "f", "F", "FALSE", "false", "False"), False),
-}
 
 
 async def set_property(session: Session) -> None:
@@ -123,9 +120,10 @@ def _set(session: Session, path: str, given: str) -> None:
 def _value(session: Session, kind: str, given: str) -> Any:
     """What a property is set to, by what its field holds. Raises CommandError."""
     if kind == _BOOL:
-        if given not in _BOOLS:
-            raise CommandError(f'strconv.ParseBool: parsing "{given}": invalid syntax')
-        return _BOOLS[given]
+        try:
+            return parse_bool(given)
+        except ValueError as error:
+            raise CommandError(str(error)) from None
     if kind == _LIST:
         raise CommandError("unrecognized slice type. string")
     if kind == _BYTES:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+from engine.api.golang.duration import duration_text
 from engine.api.types import Object
 from engine.client import NORMAL, WARNING
 from engine.clock import Clock
@@ -116,4 +117,4 @@ def _with_tag(name: str, say: Say) -> str:
 
 def _milliseconds(seconds: float) -> str:
     """A Go duration cut to milliseconds."""
-    return pods.go_duration(int(seconds * 1000) / 1000)
+    return duration_text(int(seconds * 1000) / 1000)

@@ -7,6 +7,7 @@ import asyncio
 from datetime import datetime
 from typing import NamedTuple
 
+from engine.api.golang.duration import duration_text
 from engine.api.types import Object
 from engine.client import NORMAL, WARNING, EventRecorder
 from engine.clock import Clock
@@ -139,7 +140,7 @@ class RuntimeManager:
         if not remaining:
             self._backoff.next(key, since)
             return
-        name, seconds = container["name"], pods.go_duration(self._backoff.get(key))
+        name, seconds = container["name"], duration_text(self._backoff.get(key))
         self._say(
             pod, name, WARNING, events.BACK_OFF,
             f"Back-off restarting failed container {name} in pod {pods.full_name(pod)}",

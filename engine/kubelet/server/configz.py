@@ -6,9 +6,10 @@ Settings that a simulated node has no use for are left out; what is here is what
 
 from __future__ import annotations
 
+from engine.api.golang.duration import duration_text
 from engine.api.types import Object
 from engine.config import NodeConfig
-from engine.kubelet import eviction, pods
+from engine.kubelet import eviction
 from engine.kubelet.kuberuntime.network_files import CLUSTER_DNS, CLUSTER_DOMAIN
 from engine.kubelet.node import agent, lease, status
 
@@ -33,7 +34,7 @@ def configuration(config: NodeConfig) -> Object:
         "enableDebuggingHandlers": True,
         "clusterDomain": CLUSTER_DOMAIN,
         "clusterDNS": [CLUSTER_DNS],
-        "nodeStatusReportFrequency": pods.go_duration(agent.REPORT_FREQUENCY),
+        "nodeStatusReportFrequency": duration_text(agent.REPORT_FREQUENCY),
         "nodeLeaseDurationSeconds": lease.DURATION_SECONDS,
         "cgroupDriver": "systemd",
         "cpuManagerPolicy": "none",
@@ -44,7 +45,7 @@ def configuration(config: NodeConfig) -> Object:
         "podPidsLimit": -1,
         "nodeStatusMaxImages": status.MAX_IMAGES,
         "evictionHard": {"memory.available": str(eviction.THRESHOLD)},
-        "evictionPressureTransitionPeriod": pods.go_duration(eviction.PRESSURE_TRANSITION_PERIOD),
+        "evictionPressureTransitionPeriod": duration_text(eviction.PRESSURE_TRANSITION_PERIOD),
         "enableControllerAttachDetach": True,
         "failSwapOn": True,
         "memorySwap": {},

@@ -17,9 +17,10 @@ from engine.api.errors import (
     field_not_supported,
     field_required,
 )
+from engine.api.golang.duration import parse_duration
 from engine.api.label_syntax import qualified_name_errors
 from engine.api.types import Object
-from engine.scheduler.configuration.fields import ANY, BOOL, DURATION, INT32, INT64, STRING, Struct, seconds
+from engine.scheduler.configuration.fields import ANY, BOOL, DURATION, INT32, INT64, STRING, Struct
 from engine.scheduler.configuration.node_selectors import added_affinity_problems
 from engine.scheduler.plugins.storage_scoring import DEFAULT_SHAPE
 
@@ -210,9 +211,9 @@ def _bad_duration(path: str, value: str, detail: str) -> Cause:
 
 def _dynamic_resources(args: Object, path: str) -> list[Cause]:
     causes = []
-    if seconds(args["filterTimeout"]) < 0:
+    if parse_duration(args["filterTimeout"]) < 0:
         causes.append(_bad_duration(f"{path}.filterTimeout", args["filterTimeout"], "must be zero or positive"))
-    if seconds(args["bindingTimeout"]) < 1:
+    if parse_duration(args["bindingTimeout"]) < 1:
         causes.append(_bad_duration(f"{path}.bindingTimeout", args["bindingTimeout"], "must be at least 1 second"))
     return causes
 

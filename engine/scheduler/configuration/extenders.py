@@ -6,6 +6,7 @@ import base64
 import binascii
 
 from engine.api.errors import Cause, field_invalid
+from engine.api.golang.duration import parse_duration
 from engine.api.label_syntax import qualified_name_errors
 from engine.api.types import Object
 from engine.scheduler.configuration.configuration import ExtenderConfiguration
@@ -16,7 +17,6 @@ from engine.scheduler.configuration.fields import (
     STRING,
     ConfigurationError,
     Struct,
-    seconds,
 )
 from engine.scheduler.resource import is_extended
 
@@ -74,7 +74,7 @@ def read_extender(value: Object) -> ExtenderConfiguration:
         prioritize_verb=value.get("prioritizeVerb") or "",
         bind_verb=value.get("bindVerb") or "",
         weight=value.get("weight") or 0,
-        timeout=seconds(value["httpTimeout"]) or DEFAULT_TIMEOUT if value.get("httpTimeout") else DEFAULT_TIMEOUT,
+        timeout=parse_duration(value.get("httpTimeout") or "0") or DEFAULT_TIMEOUT,
         node_cache_capable=bool(value.get("nodeCacheCapable")),
         ignorable=bool(value.get("ignorable")),
         managed_resources=frozenset(resource.get("name", "") for resource in managed),

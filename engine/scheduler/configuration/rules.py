@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.api.errors import Cause, Stringer, field_duplicate, field_invalid, field_required
+from engine.api.golang.duration import parse_duration
 from engine.api.types import Object
 from engine.scheduler.configuration.arguments import problems_of
 from engine.scheduler.configuration.decoding import API_VERSION, KIND, Arguments
 from engine.scheduler.configuration.extenders import extender_problems
-from engine.scheduler.configuration.fields import seconds
 from engine.scheduler.configuration.plugins import FIELDS
 
 _REMOVED_PLUGINS = ("AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits")
@@ -58,15 +58,15 @@ def _election_problems(election: Object) -> list[Cause]:
     if election.get("leaderElect") is False:
         return []
     told = {
-        name: election[name] if seconds(election.get(name) or "0") else _LEADER_ELECTION[name]
+        name: election[name] if parse_duration(election.get(name) or "0") else _LEADER_ELECTION[name]
         for name in ("leaseDuration", "renewDeadline", "retryPeriod")
     }
     causes = [
         field_invalid(f"leaderElection.{name}", Stringer(text), "must be greater than zero")
         for name, text in told.items()
-        if seconds(text) <= 0
+        if parse_duration(text) <= 0
     ]
-    if seconds(told["leaseDuration"]) <= seconds(told["renewDeadline"]):
+    if parse_duration(told["leaseDuration"]) <= parse_duration(told["renewDeadline"]):
         shown = Stringer(told["renewDeadline"])
         causes.append(field_invalid("leaderElection.leaseDuration", shown, "must be greater than `RenewDeadline`"))
     lock = election.get("resourceLock") or _LEADER_ELECTION["resourceLock"]

@@ -11,9 +11,9 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from engine.api.errors import ApiError
+from engine.api.golang.duration import parse_duration
 from engine.api.types import Object
 from engine.scheduler.cache.snapshot import Rows, Snapshot
-from engine.scheduler.configuration.fields import seconds
 from engine.scheduler.devices.allocator import MAX_STEPS, Allocator, Features, InUse
 from engine.scheduler.devices.pools import Slices
 from engine.scheduler.devices.requests import AllocationError, NodeAllocationError, SearchTimeoutError
@@ -79,7 +79,7 @@ DEFAULT_FILTER_TIMEOUT = "10s"
 
 def _steps_of(timeout: float) -> int:
     """How far the search for devices goes on one node: as far as it may for ten seconds, or for none at all."""
-    default = seconds(DEFAULT_FILTER_TIMEOUT)
+    default = parse_duration(DEFAULT_FILTER_TIMEOUT)
     return int(MAX_STEPS * min(timeout, default) / default) if timeout else MAX_STEPS
 
 
@@ -107,8 +107,8 @@ class DynamicResources(
         self._writer = ClaimWriter(handle, self._claims)
         self._shares = handle.rng.stream("device shares")
         told = args.get("bindingTimeout")
-        self._binding_timeout = DEFAULT_BINDING_TIMEOUT if told is None else seconds(str(told))
-        self._steps = _steps_of(seconds(str(args.get("filterTimeout") or DEFAULT_FILTER_TIMEOUT)))
+        self._binding_timeout = DEFAULT_BINDING_TIMEOUT if told is None else parse_duration(str(told))
+        self._steps = _steps_of(parse_duration(str(args.get("filterTimeout") or DEFAULT_FILTER_TIMEOUT)))
         modern = at_least(handle.version, 36)
         self._features = Features(conditions=modern, sharing=modern, short_config=at_least(handle.version, 37))
         self._binder = ClaimBinder(
