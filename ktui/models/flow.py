@@ -26,12 +26,13 @@ from ktui.models.flow_rows import (
     watch_row,
 )
 from ktui.models.story import Tally
-from ktui.models.words import API_SERVER, CLIENT, controller_name, kind_of, name_of, requester
+from ktui.models.words import API_SERVER, CLIENT, READS, controller_name, kind_of, name_of, requester
 
 BLOCKS_KEPT = 6_000
 TRIM = 500
 SPANS_KEPT = 30_000
 TRACES_KEPT = 2_000
+PASSING_KEPT = 500  # of those, such as begin with what goes on all the time
 FOLD_BACK = 16  # how many blocks back an equal one is looked for
 SORT_BACK = 600
 APPLY_SECONDS = 1.5
@@ -54,7 +55,8 @@ class FlowModel:
         self.lost = 0  # spans that came too fast for the connection
         self.skipped = 0  # spans that came too fast for this screen
         self.version = 0  # changes with everything that a reader could see
-        self._writes: deque[tuple[float, str]] = deque(maxlen=20)  # clients' writes: when, and which trace
+        self._writes: deque[tuple[float, bool, str]] = deque(maxlen=20)  # clients': when, is it a delete, which trace
+        self._passing: OrderedDict[str, None] = OrderedDict()  # traces that began with a read or a heartbeat
         self.has_model_time = False
         self.show = set(show)
         self._words: tuple[str, ...] = ()
@@ -112,11 +114,11 @@ class FlowModel:
 
     @property
     def story(self) -> str:
-        """The trace of a client's newest write; of those of one apply, the one that moves most."""
+        """The trace of a client's newest write; of those of one apply, or of one delete, the one that moves most."""
         if not self._writes:
             return ""
-        newest = self._writes[-1][0]
-        near = [trace for at, trace in self._writes if at > newest - APPLY_SECONDS]
+        newest, deletes, _ = self._writes[-1]
+        near = [trace for at, is_delete, trace in self._writes if at > newest - APPLY_SECONDS and is_delete is deletes]
         return max(near, key=lambda trace: len(self.traces.get(trace, ())))
 
     def spans_of(self, row: FlowRow) -> list[Span]:
@@ -149,15 +151,22 @@ class FlowModel:
         self.spans[span["id"]] = span
         if len(self.spans) > SPANS_KEPT:
             self.spans.popitem(last=False)
+        if span["traceId"] not in self.traces and _passes_by(span):
+            self._passing[span["traceId"]] = None
+            if len(self._passing) > PASSING_KEPT:
+                self._forget(self._passing.popitem(last=False)[0])
         trace = self.traces.setdefault(span["traceId"], [])
         if len(trace) < SPANS_KEPT:
             trace.append(span)
         if len(self.traces) > TRACES_KEPT:
-            self.traces.popitem(last=False)
-            self.stories.popitem(last=False)
+            self._forget(next(iter(self.traces)))
         self.stories.setdefault(span["traceId"], Tally()).add(span)
         if span["model_ms"]:
             self.has_model_time = True
+
+    def _forget(self, trace_id: str) -> None:
+        self.traces.pop(trace_id, None)
+        self.stories.pop(trace_id, None)
 
     def _place(self, span: Span) -> None:
         hop = span["hop"]
@@ -260,7 +269,7 @@ class FlowModel:
         block = self._of_client.pop(root["id"], None)
         is_write = root["verb"] in WRITES and root["outcome"] == "ok" and not kind_of(root["object"]).endswith("review")
         if is_write and root["component"] != SETTER_UP:
-            self._writes.append((started(root), root["traceId"]))
+            self._writes.append((started(root), root["verb"] == "delete", root["traceId"]))
         if block is None:
             return  # its links came before this model began to look
         block.response = response_row(root)
@@ -360,6 +369,12 @@ def _put(known: OrderedDict[str, Any], key: str, value: Any, most: int) -> None:
 def _says(row: FlowRow, words: tuple[str, ...]) -> bool:
     said = f"{row.text} {row.note} {row.outcome if not row.ok else ''}".lower()
     return all((word[1:] not in said) if word.startswith("!") else (word in said) for word in words)
+
+
+def _passes_by(span: Span) -> bool:
+    """Whether a trace that begins so is of what goes on all the time, which a client's writes are kept longer than."""
+    kind, verb = kind_of(span["object"]), span["verb"]
+    return verb in READS or kind == "lease" or (kind == "node" and verb == "patch")
 
 
 def _joined(names: str, name: str) -> str:

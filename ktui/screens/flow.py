@@ -29,6 +29,7 @@ from ktui.widgets.story_line import StoryLine
 
 TICK_SECONDS = 0.2
 NO_TRACE = "there is no trace yet: apply something"
+GONE = "only the newest traces are kept, and that one has gone"
 SPANS_SHOWN = 12  # of a folded row
 GAP = "   "
 
@@ -174,10 +175,11 @@ class FlowScreen(FrameScreen):
     def _pin(self) -> None:
         row = self.canvas.current
         self.pinned = row.trace_id if row is not None and not self.canvas.following else self.live.story
-        if self.pinned:
+        if self.live.traces.get(self.pinned):
             self._show_pinned()
         else:
-            self.notify(NO_TRACE, timeout=1.5)
+            self.notify(GONE if self.pinned else NO_TRACE, timeout=1.5)
+            self.pinned = ""
 
     def _unpin(self) -> None:
         self.pinned, self.replay = "", None
@@ -218,7 +220,7 @@ class FlowScreen(FrameScreen):
         if not self.pinned:
             return
         if not trace:
-            self.notify(NO_TRACE, timeout=1.5)
+            self.notify(GONE, timeout=1.5)
         elif self.replay is None:
             self.replay = Replay.of(list(trace), self.canvas.model.rows, from_end=by < 0)
             self._show_replay()

@@ -22,6 +22,7 @@ SHORT_HEADS = ("cl", "api", "etcd", "ctl", "sched", "nodes")
 SHARES = (21, 14, 15, 16, 13, 21)  # of the width, from each lane to the next
 NARROW_SHARES = (29, 13, 17, 14, 11, 16)
 DRAWN_KEPT = 1_000  # rows
+SHORTEST = 5  # of a name that has lost its middle
 SHORT_VERBS = {"MODIFIED": "MOD", "DELETED": "DEL"}
 
 StyleOf = Callable[[str, bool, bool], Style]  # theme variable, bold, dim
@@ -213,8 +214,11 @@ def _candidates(row: FlowRow, room: int) -> Iterator[str]:
     short = SHORT_NAMES.get(resource, resource)
     for head in (f"{verb} {short}", f"{SHORT_VERBS.get(verb, verb)} {short}"):
         left = room - cell_len(head) - cell_len(times) - 1
-        if row.name and left >= min(5, cell_len(row.name)):
+        if row.name and left >= min(SHORTEST, cell_len(row.name)):
             yield f"{head}/{fit_middle(row.name, left)}{times}"
     yield f"{verb} {short}{times}"
     yield f"{SHORT_VERBS.get(verb, verb)} {short}{times}"
+    left = room - cell_len(SHORT_VERBS.get(verb, verb)) - cell_len(times) - 1
+    if left >= SHORTEST:
+        yield f"{SHORT_VERBS.get(verb, verb)} {fit_middle(short, left)}{times}"
     yield verb

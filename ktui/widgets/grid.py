@@ -30,6 +30,7 @@ NARROW_GAP = 2
 MARKED = "◆"
 LIT = "•"
 DRAWN_KEPT = 1_000  # rows
+FEW = 200  # rows whose cells may all be measured for a frame
 
 
 class Grid(SelfDrawn, can_focus=True):
@@ -112,13 +113,26 @@ class Grid(SelfDrawn, can_focus=True):
         self._measure()
 
     def _measure(self) -> None:
-        """Where the columns are too wide for the view, the widest gives way, but not below what it can be read at."""
+        """Where the columns are too wide for the view, they get what they need now; then the widest gives way, but not
+        below what it can be read at."""
         view = self._room
         self._fitted = list(self._widths)
+        if self._whole_with(NARROW_GAP) > view:
+            self._fitted = self._needed()
         self._gap = GAP if self._whole_with(GAP) <= view else NARROW_GAP
         while self._fitted and self._whole > view and max(self._fitted) > NARROWEST:
             self._fitted[self._fitted.index(max(self._fitted))] -= 1
         self.virtual_size = Size(max(self._whole, view), len(self._rows) + 1)
+
+    def _needed(self) -> list[int]:
+        """What is shown takes so much, however wide the columns have been; of many rows that is not looked at."""
+        if len(self._rows) > FEW:
+            return list(self._widths)
+        needed = [cell_len(column) for column in self._columns]
+        for row in self._rows:
+            for index, cell in enumerate(row.cells[: len(needed)]):
+                needed[index] = max(needed[index], cell_len(cell))
+        return list(map(min, needed, self._widths))
 
     @property
     def _room(self) -> int:

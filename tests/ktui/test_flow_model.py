@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ktui.models.flow import BLOCKS_KEPT, FlowModel
+from ktui.models.flow import BLOCKS_KEPT, TRACES_KEPT, FlowModel
 from ktui.models.flow_rows import FlowRow, Kind
 from ktui.models.words import API_SERVER, CLIENT, CONTROLLERS, ETCD, NODES, SCHEDULER
 from tests.ktui import recorded
@@ -245,6 +245,24 @@ def test_the_story_is_the_newest_write_and_of_one_apply_the_busiest() -> None:
     assert model.story == "later"  # `auth can-i` writes nothing
     model.add([span("k", 1, trace="addon", component="kubeadm", object="service/kube-system/kube-dns", start=11)])
     assert model.story == "later"  # what a new cluster comes with is nobody's story
+
+
+def test_a_delete_is_another_story_than_the_apply_after_it() -> None:
+    """`kubectl delete` and `kubectl create` in one line of a script: what was deleted moves more, for a while."""
+    model = model_of(span("a", 1, trace="gone", verb="delete", start=1), span("b", 1, trace="made", start=1.4))
+    model.add([span(str(number), 9, trace="gone", start=2) for number in range(9)])
+    assert model.story == "made"
+
+
+def test_what_goes_on_all_the_time_pushes_no_client_s_trace_out() -> None:
+    """Rows stay for hours: the trace of one can be pinned for about as long."""
+    model = model_of(*request("a", parent="root", start=0), span("root", 1, start=0))
+    for number in range(TRACES_KEPT):
+        lease = f"lease/kube-node-lease/node-{number % 3}"
+        model.add(request(f"l{number}", verb="update", object=lease, trace=f"l{number}", start=number % 59))
+    assert len(model.traces["t1"]) == 7
+    assert len(model.traces) < TRACES_KEPT
+    assert model.traces.keys() == model.stories.keys()
 
 
 def test_rows_are_bounded_noise_goes_first_and_what_went_is_counted() -> None:

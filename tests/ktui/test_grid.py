@@ -49,6 +49,15 @@ async def test_the_columns_get_the_room_of_a_scrollbar_that_went() -> None:
         assert len(app.lines[1].rstrip()) > with_bar
 
 
+async def test_where_there_is_little_room_no_column_is_wider_than_it_needs_now() -> None:
+    """A status that was long for a moment would take the name its middle for good."""
+    app, name = Window(), "web-7d8d2f4c-x2k9p-and-more"
+    async with app.run_test(size=(42, 6)):
+        for status in ("ContainerCreating", "Running"):
+            app.grid.show(("NAME", "STATUS"), [GridRow("a", (name, status))])
+        assert app.lines[1].rstrip() == f"▌{name}   Running"
+
+
 async def test_a_row_that_changes_is_drawn_as_it_is() -> None:
     app = Window()
     async with app.run_test(size=(40, 10)) as pilot:
