@@ -29,7 +29,9 @@ from engine.apiserver.deadlines import Deadlines
 from engine.apiserver.debug.payloads import Payloads
 from engine.apiserver.fairness import PriorityLevels
 from engine.apiserver.fairness.flow_classifier import FlowClassifier
+from engine.apiserver.metrics.access_metrics import AccessMetrics
 from engine.apiserver.metrics.request_metrics import RequestMetrics
+from engine.apiserver.metrics.waits import waiting, waits
 from engine.apiserver.nonresource import NonResource
 from engine.apiserver.protobuf.answers import ProtobufAnswers
 from engine.apiserver.registry.body import TOO_DEEP
@@ -48,6 +50,7 @@ log = logging.getLogger(__name__)
 DEBUG_PREFIX = "/debug/ktui"
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 
+_TIMEOUT = 504
 _AUDIT_ID = "audit-id"
 _AUTHORIZATION = "authorization.k8s.io"
 _PLAIN_TEXT = {"content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff"}
@@ -68,6 +71,7 @@ class Chain:
         payloads: Payloads,
         flows: FlowClassifier,
         metrics: RequestMetrics,
+        access: AccessMetrics,
         audit_ids: Rng,
         levels: PriorityLevels,
         deadlines: Deadlines,
@@ -83,6 +87,7 @@ class Chain:
         self._payloads = payloads
         self._flows = flows
         self._metrics = metrics
+        self._access = access
         self._audit_ids = audit_ids
         self._levels = levels
         self._deadlines = deadlines
@@ -97,7 +102,8 @@ class Chain:
         began = wall()
         self._metrics.began(info)
         try:
-            response = await self._timely(call)
+            with waits() as waited:
+                response = await self._timely(call)
         finally:
             self._metrics.ended(info)
             if call.seat is not None:
@@ -106,7 +112,8 @@ class Chain:
             call.trail.annotate(call.annotations)
             self._auditor.finish(call.trail, info, response)
         if call.handled:
-            self._metrics.record(call, response.status, wall() - began)
+            seconds = wall() - began
+            self._metrics.record(call, response.status, seconds, own=max(seconds - waited.seconds, 0.0))
         if call.payload:
             self._payloads.keep(call.payload, request, response)
         self._say_more(call, response)
@@ -117,6 +124,8 @@ class Chain:
         try:
             return await self._deadlines.keep(call.request, call.info, self._answer(call))
         except ApiError as error:
+            if error.code == _TIMEOUT:
+                self._metrics.terminated(call, error.code)
             return _failed(error)
 
     async def _answer(self, call: Call) -> Response:
@@ -255,17 +264,26 @@ class Chain:
 
     async def _take_seat(self, call: Call) -> None:
         """Raises ApiError 429."""
-        if call.flow is not None:
-            call.seat = await self._levels.enter(call.flow, call.user, call.info)
+        if call.flow is None:
+            return
+        try:
+            with waiting():
+                call.seat = await self._levels.enter(call.flow, call.user, call.info)
+        except ApiError:
+            self._metrics.dropped(call)
+            raise
 
     async def _known(self, call: Call) -> Authentication:
         """Who asks; from here on the audit log tells of the request."""
+        began = wall()
         try:
             found = await self._authenticator.authenticate(call.request)
         except ApiError:
+            self._access.authenticated(None, wall() - began)
             if self._auditor is not None:
                 self._auditor.unknown(call.request, call.info, self._audit_id(call))
             raise
+        self._access.authenticated(found.user.name, wall() - began)
         if self._auditor is not None:
             call.trail = self._auditor.received(call.request, call.info, found.user, self._audit_id(call))
         return found
@@ -276,8 +294,10 @@ class Chain:
         question = Attributes.of(call.user, call.info)
         if "fieldSelector" in call.request.query and question.verb in ("list", "watch", "deletecollection"):
             question = question._replace(field_selector=call.request.parameter("fieldSelector"))
+        began = wall()
         answer = await self._authorizer.authorize(question)
         decision = answer.decision
+        self._access.authorized(decision, wall() - began)
         if question.is_resource:
             detail["resource"] = question.resource + (f"/{question.subresource}" if question.subresource else "")
         detail["verdicts"] = dict(answer.verdicts)

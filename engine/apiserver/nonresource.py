@@ -52,11 +52,11 @@ class NonResource:
         issuer: TokenIssuer,
         levels: PriorityLevels,
         flags: dict[str, str],
-        allocators: Callable[[], Iterable[Family]],
+        families: Callable[[], Iterable[Family]],
     ) -> None:
         self.health = Health(backend.storage.store)
         self._levels = levels
-        self._allocators = allocators
+        self._families = families
         self._issuer = issuer
         self._requests = requests
         self._backend = backend
@@ -78,7 +78,7 @@ class NonResource:
         if path.startswith(_HEALTH):
             return await self.health.answer(request)
         if request.path == "/metrics":
-            return await metrics(self._backend, self._requests, self._levels, self._allocators())
+            return await metrics(self._backend, self._requests, self._levels, self._families())
         if path == SLIS:
             return slis(self.health.metrics)
         if path in (STATUSZ, FLAGZ) and self._zpages.served:

@@ -68,6 +68,7 @@ from engine.apiserver.fairness.flow_control_upkeep import FlowControlUpkeep
 from engine.apiserver.fairness.flow_schema_status import FlowSchemaStatus
 from engine.apiserver.identity_lease import IdentityLease
 from engine.apiserver.loopback import Loopback
+from engine.apiserver.metrics.access_metrics import AccessMetrics
 from engine.apiserver.metrics.request_metrics import RequestMetrics
 from engine.apiserver.nonresource import NonResource
 from engine.apiserver.pod_logs import PodLogs
@@ -230,7 +231,7 @@ class ApiServer:
         payloads = Payloads()
         self._debug = DebugEndpoints(self.backend, self.config, traces or RecentTraces(world.tracer), payloads=payloads)
         self._auditor = self._make_auditor()
-        requests = RequestMetrics()
+        requests, access = RequestMetrics(), AccessMetrics()
         self._flow_caches = [self._cache_of_any_version(resource) for resource in _FLOW_RESOURCES]
         levels = PriorityLevels(world.clock, self._flow_caches[1])
         self._nonresource = NonResource(
@@ -240,7 +241,11 @@ class ApiServer:
             issuer,
             levels,
             flags=flags(self.config, secure_port=_SECURE_PORT),
-            allocators=lambda: (*self._addresses.families_of_metrics(), *self._node_ports.metrics.families()),
+            families=lambda: (
+                *access.families(),
+                *self._addresses.families_of_metrics(),
+                *self._node_ports.metrics.families(),
+            ),
         )
         self._chain = Chain(
             world=world,
@@ -252,6 +257,7 @@ class ApiServer:
             payloads=payloads,
             flows=FlowClassifier(*self._flow_caches),
             metrics=requests,
+            access=access,
             audit_ids=rng.stream("audit-ids"),
             levels=levels,
             deadlines=Deadlines(world, self._tasks),

@@ -21,6 +21,7 @@ from engine.api.golang.forms import Struct, UnmarshalError, check, type_meta
 from engine.api.golang.json import syntax_error
 from engine.api.types import ENDPOINTS, SERVICES, Object
 from engine.apiserver.lookup import Lookup
+from engine.apiserver.metrics.waits import waiting
 from engine.http_errors import post_error
 
 _MESSAGE = 2048
@@ -51,7 +52,9 @@ class WebhookClient:
         shown, url, server_name = await self._address(config, math.ceil(timeout))
         try:
             async with asyncio.timeout_at(asyncio.get_running_loop().time() + timeout):
-                return _read(await self._ask(config, shown, url, server_name, body), form)
+                with waiting():
+                    answer = await self._ask(config, shown, url, server_name, body)
+                return _read(answer, form)
         except TimeoutError:
             raise WebhookError(f'Post "{shown}": context deadline exceeded') from None
         except (aiohttp.ClientError, OSError) as error:

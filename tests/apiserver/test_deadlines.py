@@ -50,6 +50,17 @@ async def test_a_read_is_waited_for_so_long(
         assert (answer.body["reason"], answer.body["details"]) == ("Timeout", {})
 
 
+async def test_what_is_given_up_is_counted(client: Client) -> None:
+    await client.send("GET", PATH, query={**SLOW, "timeout": ["1s"]})
+    await client.send("GET", PATH, query={"timeout": ["foo"]})
+    lines = (await client.send("GET", "/metrics")).body.decode().splitlines()
+    terminated = [line for line in lines if line.startswith("apiserver_request_terminations_total")]
+    assert terminated == [
+        'apiserver_request_terminations_total{code="504",component="apiserver",group="",resource="configmaps",'
+        'scope="namespace",subresource="",verb="LIST",version="v1"} 1'
+    ]
+
+
 async def test_a_watch_stays_open(client: Client, virtual_clock: VirtualClock) -> None:
     query = {"watch": ["1"], "timeout": ["1s"], "timeoutSeconds": ["5"]}
     answer = await client.send("GET", PATH, query=query)

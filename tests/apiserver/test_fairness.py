@@ -270,6 +270,11 @@ async def test_why_requests_were_sent_away(crowd: Crowd) -> None:
     await crowd.level(None)
     await crowd.many(*["u"] * 5)
     assert 'rejected_requests_total{,reason="concurrency-limit"} 2' in await _figures(crowd)
+    counted = (
+        'apiserver_request_total{code="429",component="apiserver",dry_run="",group="",resource="configmaps",'
+        'scope="namespace",subresource="",verb="LIST",version="v1"} 2'
+    )
+    assert counted in (await crowd.admin.send("GET", "/metrics")).body.decode().splitlines()
 
 
 @pytest.mark.parametrize("crowd", [20], indirect=True)

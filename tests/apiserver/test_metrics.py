@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from engine.api.errors import ApiError
-from engine.api.types import CONFIGMAPS, EVENTS, PODS, SERVICE_ACCOUNTS
+from engine.api.types import CONFIGMAPS, EVENTS, GVR, PODS, SERVICE_ACCOUNTS
+from engine.api.wire import Request
+from engine.apiserver.server import ApiServer
 from engine.client import Client
 from engine.clock import VirtualClock
 from engine.metric_text import metric
@@ -344,3 +346,60 @@ async def test_how_long_it_takes_to_tell_a_state_by_a_watch(client: Client) -> N
             if bookmarks:
                 assert (await anext(aiter(watch))).type == "BOOKMARK"
         assert (await page(client)).get(name, 0) == int(bookmarks)
+
+
+def count(found: Mapping[str, float], name: str, /, **labels: str) -> float:
+    shown = ",".join(f'{label}="{value}"' for label, value in sorted(labels.items()))
+    return found.get(f"{name}{{{shown}}}", 0)
+
+
+async def test_who_asked_and_whether_they_were_let_is_counted(client: Client, client_for: ClientFor) -> None:
+    """TestRecordAuthorizationMetricsMetrics and metrics_test.go beside it."""
+    before = await page(client)
+    kubelet = client_for("system:node:node-1", "system:nodes")
+    asked = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "node-1"}}
+    await kubelet.send("POST", "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases", body=asked)
+    await client_for("jane@example.com").send("GET", "/version")
+    assert (await client_for("jane@example.com").send("GET", "/api/v1/pods")).status == 403
+    refused = {"authorization": "Bearer nonsense"}
+    assert (await client_for("").send("GET", "/api/v1/pods", headers=refused)).status in (401, 403)
+    found = await page(client)
+
+    def more(name: str, /, **labels: str) -> float:
+        return count(found, name, **labels) - count(before, name, **labels)
+
+    assert more("authenticated_user_requests", username="email_id") == 2
+    assert more("authenticated_user_requests", username="other") >= 2
+    assert more("authentication_attempts", result="success") >= 4
+    assert more("authorization_attempts_total", result="no-opinion") >= 1
+    assert more("authorization_duration_seconds_count", result="no-opinion") >= 1
+    assert more("apiserver_authorization_decisions_total", type="Node", name="node", decision="allowed") == 1
+    assert more("apiserver_authorization_decisions_total", type="RBAC", name="rbac", decision="allowed") == 1
+
+
+async def test_a_credential_that_is_wrong_is_an_error(server: ApiServer, client: Client) -> None:
+    request = Request("GET", "/api/v1/pods", headers={"authorization": "Bearer nonsense"})
+    assert (await server.handle(request)).status == 401
+    found = await page(client)
+    assert count(found, "authentication_attempts", result="error") == 1
+    assert count(found, "authentication_duration_seconds_count", result="error") == 1
+
+
+async def test_what_is_deprecated_and_asked_for_is_told(client: Client) -> None:
+    await client.list(GVR("", "v1", "endpoints"), namespace="default")
+    labels = {"group": "", "version": "v1", "subresource": "", "removed_release": ""}
+    found = await page(client)
+    assert count(found, "apiserver_requested_deprecated_apis", resource="endpoints", **labels) == 1
+    assert count(found, "apiserver_requested_deprecated_apis", resource="configmaps", **labels) == 0
+
+
+async def test_a_service_level_does_not_tell_dry_runs_apart(client: Client) -> None:
+    await client.create(CONFIGMAPS, config_map("a"), namespace="default")
+    await client.create(CONFIGMAPS, config_map("b"), namespace="default", dry_run=True)
+    labels = (
+        'component="apiserver",group="",resource="configmaps",scope="resource",subresource="",verb="POST",version="v1"'
+    )
+    found = await page(client)
+    assert found[f"apiserver_request_sli_duration_seconds_count{{{labels}}}"] == 2
+    assert f'apiserver_request_sli_duration_seconds_bucket{{{labels},le="0.05"}}' in found
+    assert f'apiserver_request_sli_duration_seconds_bucket{{{labels},le="0.025"}}' not in found

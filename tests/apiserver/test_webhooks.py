@@ -421,6 +421,24 @@ async def test_what_is_left_for_the_audit_log(hooks: Hooks) -> None:
     }
 
 
+async def test_a_service_level_is_not_a_webhooks(hooks: Hooks) -> None:
+    await hooks.register("Validating", "yes")
+    await hooks.create()
+    body: bytes = (await hooks.client.send("GET", "/metrics")).body
+    took = {}
+    for kind in ("duration", "sli_duration"):
+        start = f"apiserver_request_{kind}_seconds_sum"
+        [line] = [each for each in body.decode().splitlines() if each.startswith(start) and '"configmaps"' in each]
+        took[kind] = float(line.rpartition(" ")[2])
+    [line] = [
+        each
+        for each in body.decode().splitlines()
+        if each.startswith("apiserver_admission_webhook_admission_duration_seconds_sum")
+    ]
+    # The webhook's own figure begins before the connection is made, and ends when the answer is understood.
+    assert 0 < took["duration"] - took["sli_duration"] <= float(line.rpartition(" ")[2])
+
+
 async def test_what_webhooks_came_to_is_counted(hooks: Hooks) -> None:
     never: dict[str, Any] = {"clientConfig": {"url": "https://127.0.0.1:1/x"}}
     conditions = [{"name": "c", "expression": "object.metadata.name != 'c'"}]

@@ -83,6 +83,13 @@ def deprecation(info: ResourceInfo) -> str:
     return f"{text}; use {instead}" if instead else text
 
 
+def removed_in(info: ResourceInfo) -> str | None:
+    """The release that serves a deprecated built-in kind no more, as in "1.32", "" for one that stays; None for a kind
+    that is not deprecated."""
+    found = _DEPRECATED.get(info.gvk) if info.extension is None else None
+    return None if found is None or info.release < found[0] else found[1].removeprefix("v")
+
+
 def warnings_before_create(info: ResourceInfo, obj: Object) -> list[str]:
     """Of what the strategy is about to put right."""
     return profile_warnings(obj) if (info.gvr.group, info.kind) == ("", "Pod") else []

@@ -23,7 +23,7 @@ _METRICS = "/metrics"
 
 
 async def metrics(
-    backend: Backend, requests: RequestMetrics, levels: PriorityLevels, allocators: Iterable[Family]
+    backend: Backend, requests: RequestMetrics, levels: PriorityLevels, families: Iterable[Family]
 ) -> Response:
     status = await backend.storage.store.status()
     lines = [
@@ -33,7 +33,7 @@ async def metrics(
         *_of(backend.storage.families()),
         *_of(levels.metrics.families()),
         *_of(backend.admission.metrics.families()),
-        *_of(allocators),
+        *_of(families),
         *_of_components(backend.world.views),
         *process_lines(),
     ]

@@ -7,18 +7,20 @@ is not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from engine.api.warnings import removed_in
 from engine.api.wire import APPLY_PATCH
 from engine.apiserver.call import Call
 from engine.apiserver.request_info import LONG_RUNNING_SUBRESOURCES, RequestInfo
 from engine.metric_text import metric
-from engine.metrics import Distribution, Sample
+from engine.metrics import Distribution, Gauge, Sample
 
 _BUCKETS = (
     0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
 )  # fmt: skip
+_SLI_BUCKETS = _BUCKETS[2:]
 _CONNECT = LONG_RUNNING_SUBRESOURCES - {"log"}
 _READ_ONLY = frozenset(("get", "list", "watch"))
 
@@ -71,6 +73,14 @@ class RequestMetrics:
     def __init__(self) -> None:
         self._total: dict[tuple[RequestKind, int], int] = {}
         self._duration: dict[RequestKind, Distribution] = {}
+        self._sli: dict[RequestKind, Distribution] = {}  # of kinds without their dryRun
+        self._terminated: dict[tuple[RequestKind, int], int] = {}
+        self._deprecated = Gauge(
+            "apiserver_requested_deprecated_apis",
+            "[STABLE] Gauge of deprecated APIs that have been requested, broken out by API group, version, resource, "
+            "subresource, and removed_release.",
+            *("group", "version", "resource", "subresource", "removed_release"),
+        )
         self._in_flight = {"mutating": 0, "readOnly": 0}
 
     def began(self, info: RequestInfo) -> None:
@@ -79,16 +89,28 @@ class RequestMetrics:
     def ended(self, info: RequestInfo) -> None:
         self._in_flight[_flight(info)] -= 1
 
-    def record(self, call: Call, code: int, seconds: float) -> None:
-        """One that a handler has answered; of a watch the time says nothing, and is left out."""
+    def record(self, call: Call, code: int, seconds: float, *, own: float) -> None:
+        """One that a handler has answered; of a watch the time says nothing, and is left out. `own` is what it took
+        without waiting for its turn or for webhooks."""
         kind = RequestKind.of(call)
         self._total[kind, code] = self._total.get((kind, code), 0) + 1
+        if (resource := call.resource) is not None and (removed := removed_in(resource)) is not None:
+            gvr = resource.gvr
+            self._deprecated.set(gvr.group, gvr.version, gvr.resource, call.info.subresource, removed, to=1)
         if call.info.long_running:
             return
-        found = self._duration.get(kind)
-        if found is None:
-            found = self._duration[kind] = Distribution(_BUCKETS)
-        found.observe(seconds)
+        _observe(self._duration, kind, seconds, _BUCKETS)
+        _observe(self._sli, kind._replace(dry_run=""), own, _SLI_BUCKETS)
+
+    def dropped(self, call: Call) -> None:
+        """One for which there was no room (RecordDroppedRequest)."""
+        kind = RequestKind.of(call)
+        self._total[kind, 429] = self._total.get((kind, 429), 0) + 1
+
+    def terminated(self, call: Call, code: int) -> None:
+        """One that was given up because it took too long (RecordRequestTermination)."""
+        key = RequestKind.of(call)._replace(dry_run=""), code
+        self._terminated[key] = self._terminated.get(key, 0) + 1
 
     def lines(self) -> Iterator[str]:
         yield from metric(
@@ -101,10 +123,32 @@ class RequestMetrics:
         yield from metric(
             "apiserver_request_duration_seconds",
             "histogram",
-            list(self._duration_samples()),
+            [
+                each
+                for kind, found in sorted(self._duration.items(), key=_kind)
+                for each in found.samples(kind.labels())
+            ],
             "[STABLE] Response latency distribution in seconds for each verb, dry run value, group, version, resource, "
             "subresource, scope and component.",
         )
+        yield from metric(
+            "apiserver_request_sli_duration_seconds",
+            "histogram",
+            [each for kind, found in sorted(self._sli.items(), key=_kind) for each in found.samples(_without(kind))],
+            "[ALPHA] Response latency distribution (not counting webhook duration and priority & fairness queue wait "
+            "times) in seconds for each verb, group, version, resource, subresource, scope and component.",
+        )
+        yield from metric(
+            "apiserver_request_terminations_total",
+            "counter",
+            [
+                Sample(dict(sorted({**_without(kind), "code": str(code)}.items())), count)
+                for (kind, code), count in sorted(self._terminated.items())
+            ],
+            "[ALPHA] Number of requests which apiserver terminated in self-defense.",
+        )
+        deprecated = self._deprecated
+        yield from metric(deprecated.name, deprecated.kind, list(deprecated.samples()), deprecated.help)
         yield from metric(
             "apiserver_current_inflight_requests",
             "gauge",
@@ -113,9 +157,25 @@ class RequestMetrics:
             "last second.",
         )
 
-    def _duration_samples(self) -> Iterator[Sample]:
-        for kind, durations in sorted(self._duration.items(), key=lambda pair: pair[0]):
-            yield from durations.samples(kind.labels())
+
+def _observe(
+    into: dict[RequestKind, Distribution], kind: RequestKind, seconds: float, buckets: Sequence[float]
+) -> None:
+    found = into.get(kind)
+    if found is None:
+        found = into[kind] = Distribution(buckets)
+    found.observe(seconds)
+
+
+def _kind(pair: tuple[RequestKind, Distribution]) -> RequestKind:
+    return pair[0]
+
+
+def _without(kind: RequestKind) -> dict[str, str]:
+    """The labels of what does not tell dry runs apart."""
+    labels = kind.labels()
+    del labels["dry_run"]
+    return labels
 
 
 def _with_code(kind: RequestKind, code: int, count: int) -> Sample:

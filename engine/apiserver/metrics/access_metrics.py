@@ -1,0 +1,86 @@
+"""What /metrics says of who asked and whether they were let: authentication and authorization by their results.
+
+Source: apiserver pkg/endpoints/filters/metrics.go, pkg/authorization/metrics. Durations are this machine's.
+"""
+
+from __future__ import annotations
+
+from engine.apiserver.authorization import Verdict
+from engine.apiserver.authorization.attributes import Decision
+from engine.metrics import Counter, Family, Histogram, exponential_buckets
+
+_BUCKETS = exponential_buckets(0.001, 2, 15)
+_RESULTS = {Verdict.ALLOW: "allowed", Verdict.DENY: "denied", Verdict.NO_OPINION: "no-opinion"}
+# Users are told by a handful of names, lest each is a time series.
+_KNOWN = frozenset(("admin", "client", "kube_proxy", "kubelet", "system:serviceaccount:kube-system:default"))
+# The authorizers of --authorization-mode; what is allowed by a group that may do everything is not counted.
+_MODES = frozenset(("Node", "RBAC"))
+
+
+class AccessMetrics:
+    def __init__(self) -> None:
+        self._users = Counter(
+            "authenticated_user_requests",
+            "[ALPHA] Counter of authenticated requests broken out by username.",
+            "username",
+        )
+        self._authentications = Counter(
+            "authentication_attempts", "[ALPHA] Counter of authenticated attempts.", "result"
+        )
+        self._authentication = Histogram(
+            "authentication_duration_seconds",
+            "[ALPHA] Authentication duration in seconds broken out by result.",
+            "result",
+            buckets=_BUCKETS,
+        )
+        self._authorizations = Counter(
+            "authorization_attempts_total",
+            "[ALPHA] Counter of authorization attempts broken down by result. It can be either 'allowed', 'denied', "
+            "'no-opinion' or 'error'.",
+            "result",
+        )
+        self._authorization = Histogram(
+            "authorization_duration_seconds",
+            "[ALPHA] Authorization duration in seconds broken out by result.",
+            "result",
+            buckets=_BUCKETS,
+        )
+        self._decisions = Counter(
+            "apiserver_authorization_decisions_total",
+            "[ALPHA] Total number of terminal decisions made by an authorizer split by authorizer type, name, and "
+            "decision.",
+            "type",
+            "name",
+            "decision",
+        )
+
+    def authenticated(self, user: str | None, seconds: float) -> None:
+        """`user` is None where a credential was refused."""
+        result = "error" if user is None else "success"
+        if user is not None:
+            self._users.add(_compressed(user))
+        self._authentications.add(result)
+        self._authentication.observe(seconds, result)
+
+    def authorized(self, decision: Decision, seconds: float) -> None:
+        result = _RESULTS[decision.verdict]
+        self._authorizations.add(result)
+        self._authorization.observe(seconds, result)
+        if decision.verdict is not Verdict.NO_OPINION and decision.authorizer in _MODES:
+            self._decisions.add(decision.authorizer, decision.authorizer.lower(), result)
+
+    def families(self) -> tuple[Family, ...]:
+        return (
+            self._users,
+            self._authentications,
+            self._authentication,
+            self._authorizations,
+            self._authorization,
+            self._decisions,
+        )
+
+
+def _compressed(user: str) -> str:
+    if user in _KNOWN:
+        return user
+    return "email_id" if "@" in user else "other"
