@@ -9,7 +9,6 @@ each would cost more than they do.
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Mapping
 
 from engine.api.errors import ApiError
@@ -17,6 +16,7 @@ from engine.api.types import Object
 from engine.disks import FILE_MODE, MEMORY, Volume
 from engine.kubelet import pods
 from engine.kubelet.cri import Mount
+from engine.kubelet.host_paths import check, within
 from engine.kubelet.kuberuntime.downward import field_value, resource_value
 from engine.kubelet.kuberuntime.env import References, expand, names_in
 from engine.kubelet.kuberuntime.errors import ConfigError
@@ -98,22 +98,17 @@ class Volumes:
     def mounts(self, pod: Object, container: Object, env: Mapping[str, str]) -> tuple[Mount, ...]:
         """Raises ConfigError where a path inside a volume cannot be made of the container's variables."""
         directory = f"/var/lib/kubelet/pods/{pods.uid_of(pod)}/volumes"
-        on_host = {volume["name"]: volume["hostPath"]["path"] for volume in _of(pod) if volume.get("hostPath")}
+        on_host = {volume["name"]: within(volume["hostPath"]["path"]) for volume in _of(pod) if volume.get("hostPath")}
         return tuple(
             Mount(
                 mount["mountPath"],
                 f"{directory}/{mount['name']}",
                 bool(mount.get("readOnly")),
                 self._volumes.get(mount["name"]),
-                "/".join(filter(None, (_on_host(on_host.get(mount["name"])), _sub_path(mount, env)))),
+                "/".join(filter(None, (on_host.get(mount["name"]), _sub_path(mount, env)))),
             )
             for mount in container.get("volumeMounts") or ()
         )
-
-
-def _on_host(path: str | None) -> str:
-    """Where a hostPath is below the node's root; it is made where it is not there."""
-    return posixpath.normpath(path).lstrip("/") if path else ""
 
 
 def _sub_path(mount: Object, env: Mapping[str, str]) -> str:
@@ -162,8 +157,10 @@ async def _volume(pod: Object, volume: Object, references: References) -> Volume
         return await _disk(pod, source["claimName"], references)
     if volume.get("ephemeral") is not None:
         return await _disk(pod, f"{pods.name_of(pod)}-{volume['name']}", references)
-    if volume.get("hostPath"):
-        return references.host_root()
+    if source := volume.get("hostPath"):
+        root = references.host_root()
+        check(root, source)
+        return root
     return Volume(medium=(volume.get("emptyDir") or {}).get("medium", ""))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from engine.api.types import Object
 from engine.world import World
 from tests.kubelet.node import NODE, running
 from tests.kubelet.shells import sh
@@ -79,3 +80,60 @@ def test_what_chroot_says(script: str, busybox: bool, code: int, said: str) -> N
     ran = sh(script, busybox=busybox)
 
     assert (ran.code, ran.out + ran.err) == (code, said)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param({"path": "/var/log/", "type": "Directory"}, id="a directory"),
+        pytest.param({"path": "/etc/machine-id", "type": "File"}, id="a file"),
+        pytest.param({"path": "/etc/machine-id", "type": "FileOrCreate"}, id="a file that is there"),
+        pytest.param({"path": "/srv/made", "type": "FileOrCreate"}, id="a file that is made"),
+        pytest.param({"path": "/srv/a/b", "type": "DirectoryOrCreate"}, id="directories that are made"),
+        pytest.param({"path": "/var/run/containerd/containerd.sock", "type": "Socket"}, id="a socket"),
+        pytest.param({"path": "/dev/null", "type": "CharDevice"}, id="a character device"),
+        pytest.param({"path": "/dev/vda", "type": "BlockDevice"}, id="a block device"),
+        pytest.param({"path": "/nope", "type": ""}, id="no type"),
+    ],
+)
+async def test_a_host_path_of_the_kind_is_mounted(world: World, source: Object) -> None:
+    async with running(world) as node:
+        await node.run(volumes=[{"name": "v", "hostPath": source}])
+        await node.ready()
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "why"),
+    [
+        ("/nope/", "Directory", "hostPath /nope/ doesn't exist"),
+        ("/nope", "File", "hostPath /nope doesn't exist"),
+        ("/run/docker.sock", "Socket", "hostPath /run/docker.sock doesn't exist"),
+        ("/dev/kvm", "CharDevice", "hostPath /dev/kvm doesn't exist"),
+        ("/etc/hostname/x", "Directory", "hostPath /etc/hostname/x doesn't exist"),
+        ("/etc/hostname", "Directory", "hostPath type check failed: /etc/hostname is not a directory, it's a File"),
+        ("/etc/hosts", "DirectoryOrCreate", "hostPath type check failed: /etc/hosts is not a directory, it's a File"),
+        ("/etc", "File", "hostPath type check failed: /etc is not a file, it's a Directory"),
+        ("/", "FileOrCreate", "hostPath type check failed: / is not a file, it's a Directory"),
+        ("/dev/zero", "File", "hostPath type check failed: /dev/zero is not a file, it's a CharDevice"),
+        ("/etc", "Socket", "hostPath type check failed: /etc is not a socket file, it's a Directory"),
+        ("/dev/vda", "CharDevice",
+         "hostPath type check failed: /dev/vda is not a character device, it's a BlockDevice"),
+        ("/dev/null", "BlockDevice", "hostPath type check failed: /dev/null is not a block device, it's a CharDevice"),
+        ("/nope/x", "FileOrCreate", "open /nope/x: no such file or directory"),
+        ("/etc/hostname/x", "FileOrCreate", "open /etc/hostname/x: not a directory"),
+        ("/etc/hostname/x/y", "DirectoryOrCreate", "mkdir /etc/hostname: not a directory"),
+    ],
+)  # fmt: skip
+async def test_a_host_path_of_another_kind_is_not_mounted(world: World, path: str, kind: str, why: str) -> None:
+    async with running(world) as node:
+        await node.run(volumes=[{"name": "v", "hostPath": {"path": path, "type": kind}}])
+        assert await node.said("FailedMount") == f'FailedMount: MountVolume.SetUp failed for volume "v" : {why}'
+        assert (await node.container())["state"] == {"waiting": {"reason": "ContainerCreating"}}
+
+
+async def test_a_host_path_is_looked_for_until_somebody_makes_it(world: World) -> None:
+    async with running(world) as node:
+        await node.run(volumes=[{"name": "v", "hostPath": {"path": "/srv/late", "type": "Directory"}}])
+        await node.said("FailedMount")
+        await node.run("maker", volumes=[{"name": "v", "hostPath": {"path": "/srv/late", "type": "DirectoryOrCreate"}}])
+        await node.ready()
