@@ -18,6 +18,7 @@ RUNNING: Object = {"phase": "Running", "conditions": [READY]}
 UNREADY: Object = {"phase": "Running"}
 NO_MORE = "Cannot evict pod as it would violate the pod's disruption budget."
 _FORBIDDEN = 'poddisruptionbudget.policy "web" is forbidden: '
+_TOO_BIG = "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
 
 # The Pod's status, the budget's spec and status -> code, message and cause of the refusal; None for none.
 ROWS: dict[str, tuple[Object, Object, Object, tuple[int, str, str] | None]] = {
@@ -42,7 +43,7 @@ ROWS: dict[str, tuple[Object, Object, Object, tuple[int, str, str] | None]] = {
     "too many that are not confirmed": (
         RUNNING, {},
         {"disruptionsAllowed": 1, "disruptedPods": {f"p{i}": "2026-01-01T00:00:00Z" for i in range(2001)}},
-        (403, f"{_FORBIDDEN}DisruptedPods map too big - too many evictions not confirmed by PDB controller", ""),
+        (403, f"{_FORBIDDEN}{_TOO_BIG}", _TOO_BIG),
     ),
     "a Pod that waits": ({"phase": "Pending"}, {}, {"disruptionsAllowed": 0}, None),
     "a Pod that has ended": ({"phase": "Succeeded"}, {}, {"disruptionsAllowed": 0}, None),
@@ -106,7 +107,8 @@ async def test_a_budget_is_asked(name: str, client: Client, default_account: Obj
     assert (caught.value.code, caught.value.message) == (code, message)
     if cause:
         assert caught.value.details is not None
-        assert caught.value.details["causes"] == [{"reason": "DisruptionBudget", "message": cause}]
+        reason = "DisruptionBudgetTooManyDisruptedPods" if code == 403 else "DisruptionBudget"
+        assert caught.value.details["causes"] == [{"reason": reason, "message": cause}]
 
 
 async def test_the_last_disruption_is_booked_and_said(client: Client, default_account: Object) -> None:

@@ -31,6 +31,8 @@ _EVICTED = {
 }
 _SYNC_FAILED = ("DisruptionAllowed", "False", "SyncFailed")
 _DISRUPTED_LIMIT = 2000
+_CAUSES_TOLD = (1, 37)
+_NEGATIVE = "pdb disruptions allowed is negative"
 _TOO_BIG = "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
 
 
@@ -128,9 +130,9 @@ class EvictionAction:
                 raise _too_many(budget, "The disruption budget %s is still being processed by the server.")
             allowed = status.get("disruptionsAllowed", 0)
             if allowed < 0:
-                raise forbidden(_SINGULAR, budget, "pdb disruptions allowed is negative")
+                raise self._broken(budget, "DisruptionBudgetNegativeAllowedDisruptions", _NEGATIVE)
             if len(status.get("disruptedPods") or {}) > _DISRUPTED_LIMIT:
-                raise forbidden(_SINGULAR, budget, _TOO_BIG)
+                raise self._broken(budget, "DisruptionBudgetTooManyDisruptedPods", _TOO_BIG)
             if not allowed:
                 raise _needs(budget, status)
             new = copy_object(old)
@@ -141,6 +143,13 @@ class EvictionAction:
             return new
 
         await self._writer.update(inner, options, book)
+
+    def _broken(self, budget: str, cause: str, why: str) -> ApiError:
+        """403 for a budget whose own state forbids any eviction, with a cause for programs to read."""
+        error = forbidden(_SINGULAR, budget, why)
+        if self._backend.definitions.release >= _CAUSES_TOLD:
+            error.details = {**(error.details or {}), "causes": [{"reason": cause, "message": why}]}
+        return error
 
 
 def _with_dry_run(options: WriteOptions, of_request: list[str], of_body: list[str]) -> WriteOptions:
