@@ -91,7 +91,8 @@ CATALOG: dict[str, ImageProfile] = {
     ),
     "registry.k8s.io/echoserver": _server(46.0, "nginx", ports=(8080,)),
     "hashicorp/http-echo": _server(3.1, "http-echo", ports=(5678,)),
-    "nginxinc/nginx-unprivileged": _server(72.0, "nginx", cmd=("-g", "daemon off;"), ports=(8080,), uid=101),
+    "nginxinc/nginx-unprivileged": _server(72.0, "nginx", cmd=("-g", "daemon off;"), ports=(8080,), uid=101,
+                                           paths=_NGINX_PATHS),
     "prom/prometheus": _server(118.0, "prometheus", "promtool", ports=(9090,), uid=65534),
     "grafana/grafana": _server(172.0, "grafana", ports=(3000,), uid=472),
 }  # fmt: skip
@@ -100,15 +101,27 @@ CATALOG: dict[str, ImageProfile] = {
 _VARIANTS = (("alpine", 0.29), ("slim", 0.32), ("perl", 1.0))
 
 
-# Where upstream's end-to-end tests have their copies of well-known images: the same thing under another name.
-_COPIES = "registry.k8s.io/e2e-test-images/"
+# Where copies of well-known images are: the same thing under another name.
+_COPIES = (
+    "registry.k8s.io/e2e-test-images/",
+    "registry.k8s.io/",
+    "k8s.gcr.io/",
+    "gcr.io/google_containers/",
+    "public.ecr.aws/docker/library/",
+    "mirror.gcr.io/library/",
+)
+_RENAMED = {"nginx-slim": "nginx"}  # upstream's copy for its tutorials
 
 
 def known_as(reference: Reference) -> str:
     """The name under which the catalogue may have the image."""
     name = reference.familiar
-    copied = name.removeprefix(_COPIES)
-    return name if name in CATALOG or copied not in CATALOG else copied
+    prefix = next((prefix for prefix in _COPIES if name.startswith(prefix)), None)
+    if prefix is None or name in CATALOG:
+        return name
+    copied = name.removeprefix(prefix)
+    known = (f"{_COPIES[1]}{copied}", _RENAMED.get(copied, copied))
+    return next((each for each in known if each in CATALOG), name)
 
 
 def profile_of(reference: Reference) -> ImageProfile:

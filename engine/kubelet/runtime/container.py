@@ -15,7 +15,7 @@ from engine.api.quantity import Quantity
 from engine.clock import Clock, Timer
 from engine.kubelet import kernel
 from engine.kubelet.cri import ContainerConfig, ContainerState, ContainerStatus, CriError, Mount, PodSandboxStatus
-from engine.kubelet.runtime import agnhost, entrypoints
+from engine.kubelet.runtime import agnhost, entrypoints, samples
 from engine.kubelet.runtime.catalog import ImageProfile, known_as
 from engine.kubelet.runtime.files import Files
 from engine.kubelet.runtime.image_files import tree_of
@@ -141,7 +141,7 @@ class SimulatedContainer:
             self._print(1, self.profile.output)
             return 0
         if not argv:  # an image that the catalogue does not know: taken for a server that ends on SIGTERM
-            self.machine.serving = True
+            self._serve_unknown()
             name = self.machine.image.rpartition("/")[2].partition(":")[0]
             self._pid = self.machine.processes.enter([name], self._signalled_from_inside)
             return programs.serve(programs.Server(0), first=True)
@@ -157,11 +157,24 @@ class SimulatedContainer:
             self.machine, list(argv), io, self.machine.env, self.status.config.working_dir or "/", first=self._pid == 1
         )
         started = start(call)
+        if by_entrypoint and self.machine.listening and self.profile.ports:  # the image has its server configured
+            self.machine.listening.clear()
+            self.machine.listening.update(self.profile.ports)
         if not isinstance(started, int):
             told = entrypoints.startup(program, self.machine, by_entrypoint=by_entrypoint)
             if told is not None:
                 self.log.open_with(told)
         return started
+
+    def _serve_unknown(self) -> None:
+        """Any port may be the server's, but for a sample's."""
+        sample = samples.sample_of(self.machine)
+        if sample is None:
+            self.machine.serving = True
+            return
+        self.machine.listening.add(sample.port)
+        if (told := samples.startup(self.machine)) is not None:
+            self.log.open_with(told)
 
     def _memory_limit(self) -> int | None:
         amount = (self.status.config.resources.get("limits") or {}).get("memory")
@@ -262,13 +275,17 @@ class SimulatedContainer:
     def http_status(self, path: str) -> int:
         """200, but 404 from a known web server without configuration of its own for a page that it does not have (403
         for a folder without its index)."""
-        paths = (mount.container_path for mount in self.status.config.mounts)
-        configured = any(not path.startswith(NOT_CONFIGURATION) for path in paths)
         if (answered := agnhost.page(self.machine, path)) is not None:
             return answered.status
-        if not self.profile.paths or configured or self.page(path) is not None:
+        if not self.profile.paths or self._is_configured() or self.page(path) is not None:
             return 200
         return 403 if path.partition("?")[0] == "/" else 404
+
+    def _is_configured(self) -> bool:
+        """Whether something is mounted that may tell the server what to answer; pages may not."""
+        paths = (mount.container_path for mount in self.status.config.mounts)
+        pages = tuple(DOCUMENTS.values())
+        return any(not path.startswith((*NOT_CONFIGURATION, *pages)) for path in paths)
 
     def page(self, path: str) -> str | None:
         """What a known web server has at a path: a file of its folder."""

@@ -13,12 +13,16 @@ _LINES = {
     "mariadb": {"": "12.0.2", "10": "10.11.14", "11": "11.8.3", "12": "12.0.2"},
 }
 
+# Images whose tags are versions of their own.
+_OWN_TAGS = ("/nginx-slim", "/echoserver")
+
 
 def version_of(software: str, image: str) -> str:
     """The version of what an image's full reference names."""
     lines = _LINES[software]
     repository, _, tag = image.partition("@")[0].rpartition(":")
-    match = re.match(r"\d+(\.\d+)*", tag) if repository else None
+    own = repository.endswith(_OWN_TAGS)
+    match = re.match(r"\d+(\.\d+)*", tag) if repository and not own else None
     if match is None:
         return lines[""]
     return lines.get(match[0], match[0])

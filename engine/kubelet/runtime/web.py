@@ -11,7 +11,7 @@ from html import escape
 from http.client import responses
 from typing import NamedTuple
 
-from engine.kubelet.runtime import agnhost, pages
+from engine.kubelet.runtime import agnhost, pages, samples
 from engine.kubelet.runtime.container import SimulatedContainer
 from engine.kubelet.runtime.pages import LABEL, html
 from engine.kubelet.runtime.versions import version_of
@@ -83,7 +83,11 @@ def answer(container: SimulatedContainer, request: HttpRequest, now: datetime, s
     status = container.http_status(request.path)
     if request.method not in ("GET", "HEAD", "POST", "OPTIONS"):
         status = 405
-    content_type, body = _page(container, kind, request, status)
+    sample = samples.sample_of(container.machine)
+    if sample is not None and status == 200:
+        content_type, body = sample.content_type, sample.page(container.machine, request, source)
+    else:
+        content_type, body = _page(container, kind, request, status)
     given = HttpAnswer(status, _server(container, kind), content_type, body)
     if kind in ("nginx", "httpd"):
         agent = request.headers.get("user-agent", "-")
@@ -146,7 +150,7 @@ def _page(container: SimulatedContainer, kind: str, request: HttpRequest, status
         return "text/html", html(title, f"<center><h1>{title}</h1></center><hr><center>{server}</center>")
     if kind == "http-echo":
         return "text/plain; charset=utf-8", _echo_text(container)
-    if kind == "nginx" and "echoserver" not in container.status.image:
+    if kind == "nginx":
         return _file(container, request.path) or ("text/html", pages.NGINX)
     if kind == "httpd":
         return _file(container, request.path) or ("text/html", pages.HTTPD)
