@@ -25,6 +25,7 @@ from ktui.widgets import hop_details
 from ktui.widgets.dialogs import Question
 from ktui.widgets.ink import inks
 from ktui.widgets.key_line import KeyLine
+from ktui.widgets.yaml_area import YamlArea
 
 CONFLICT = (
     "Somebody else changed it. Ctrl+R takes the server's version and drops this text; Ctrl+O puts this text over it."
@@ -64,7 +65,7 @@ class Editor(Guarded, ModalScreen[bool]):
         with Vertical() as box:
             place = f"  namespace {self._namespace}" if self._namespace else ""
             box.border_title = f"edit {self._resource.group_resource}/{self._object_name}{place}"
-            yield TextArea.code_editor(self._original, language="yaml", theme="css", id="text")
+            yield YamlArea.code_editor(self._original, theme="css", id="text")
             with VerticalScroll(id="check"):
                 yield Static("", id="changes")
             yield Static("", id="problem", markup=False)
@@ -154,13 +155,21 @@ class Editor(Guarded, ModalScreen[bool]):
         else:
             self._say("")
             changes = Group(*hop_details.changes(before, after, inks(self.app)))
-            self._say_changes(changes)
+            self._say_changes("the server would take this; Ctrl+S sends it", changes)
 
-    def _say_changes(self, changes: RenderableType) -> None:
-        """The diff, below the text."""
-        said = self.query_one("#changes", Static)
-        said.update(Group(Text("the server would take this; Ctrl+S sends it", "bold"), changes))
+    def _say_changes(self, title: str, changes: RenderableType) -> None:
+        """A diff, below the text."""
+        self.query_one("#changes", Static).update(Group(Text(title, "bold"), changes))
         self.query_one("#check").display = True
+
+    async def _say_theirs(self) -> None:
+        """What somebody else changed since this was read, for who has to choose between the two."""
+        try:
+            newest = await self._read()
+        except (ApiError, ConnectionError):
+            return  # there is nothing left to choose from
+        theirs = hop_details.changes(_less_version(load(self._original)), _less_version(newest), inks(self.app))
+        self._say_changes("what was changed meanwhile", Group(*theirs))
 
     async def _send(self, edited: dict[str, Any]) -> None:
         try:
@@ -168,6 +177,8 @@ class Editor(Guarded, ModalScreen[bool]):
                 await self._client.update(self._resource, edited, field_validation="Strict")
         except ApiError as error:
             self._refused(error)
+            if error.code == 409:
+                await self._say_theirs()
         except (ConnectionError, KeyError) as error:
             self._say(f"✖ {error}")
         else:
@@ -212,6 +223,11 @@ class Editor(Guarded, ModalScreen[bool]):
             if await self.app.push_screen_wait(question) != "y":
                 return
         self.dismiss(False)
+
+
+def _less_version(obj: Object) -> Object:
+    """Without what is another after every write."""
+    return {**obj, "metadata": {key: value for key, value in obj["metadata"].items() if key != "resourceVersion"}}
 
 
 def editable_yaml(obj: Object) -> str:

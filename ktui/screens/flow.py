@@ -210,6 +210,9 @@ class FlowScreen(FrameScreen):
             self.canvas.action_follow()
         self.focus_body()
 
+    def on_inspector_left(self) -> None:
+        self.action_escape()
+
     # -- hop by hop
 
     def action_replay(self, by: int) -> None:

@@ -20,6 +20,7 @@ from ktui.widgets.watch_ring import WatchRing
 
 WIDE_FROM = 150
 EMPTY = "Nobody watches. Try:  :get pods -w"
+ASKING = "◐ asking the engine …"
 
 
 class WatchesScreen(PolledScreen):
@@ -43,7 +44,7 @@ class WatchesScreen(PolledScreen):
         yield Static("", id="streams-head")
         yield WatchRing(id="ring")
         with Beside():
-            yield TablePane("Streams", empty="…", id="streams")
+            yield TablePane("Streams", empty=ASKING, id="streams")
             yield DetailPane(id="stream")
 
     def focus_body(self) -> None:
@@ -61,7 +62,7 @@ class WatchesScreen(PolledScreen):
         wide = self.size.width >= WIDE_FROM
         pane = self.query_one(TablePane)
         pane.problem = self.problem
-        empty = EMPTY if self.model.caches else "…"
+        empty = EMPTY if self.model.caches else ASKING
         pane.show(WIDE_TITLES if wide else TITLES, self.model.rows(wide=wide), empty="" if self.problem else empty)
         self._draw_head()
         found = self.model.find(pane.key)

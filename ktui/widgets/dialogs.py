@@ -13,6 +13,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Label, OptionList
 from textual.widgets.option_list import Option
 
+LEAVING = "Enter takes it · Esc leaves"
+
 
 class Question(ModalScreen[str]):
     """Asks one thing; each answer has a key, a word and what it returns. Escape returns ""."""
@@ -41,7 +43,8 @@ class Question(ModalScreen[str]):
         self._focus = focus or next(iter(answers))
 
     def compose(self) -> ComposeResult:
-        with Vertical():
+        with Vertical() as box:
+            box.border_subtitle = "Esc goes back"
             yield Label(self._text, markup=False)
             with Horizontal():
                 for key, word in self._answers.items():
@@ -88,7 +91,7 @@ class Choice(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = self._title
-            box.border_subtitle = "Enter takes it · Esc leaves"
+            box.border_subtitle = LEAVING
             box.styles.width = self._width
             yield Input(placeholder="type to find", compact=True)
             yield OptionList()
@@ -154,7 +157,8 @@ class Prompt(ModalScreen[str]):
         self._value = value
 
     def compose(self) -> ComposeResult:
-        with Vertical():
+        with Vertical() as box:
+            box.border_subtitle = LEAVING
             yield Label(self._text, markup=False)
             yield Input(self._value, compact=True)
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import ClassVar
 
 from rich.console import Group, RenderableType
 from rich.text import Text
+from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
+from textual.message import Message
 from textual.widgets import Static
 
 from ktui.models.story import HOP_NAMES
@@ -21,6 +24,14 @@ class Inspector(VerticalScroll):
     Inspector { width: 30%; min-width: 36; max-width: 72; padding: 0 1; scrollbar-size-vertical: 1; }
     Inspector > Static { width: 1fr; }
     """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "Close", id="frame.close")]
+
+    class Left(Message):
+        """Whoever looked into it has had enough."""
+
+    def action_close(self) -> None:
+        self.post_message(self.Left())
 
     def compose(self) -> Iterable[Static]:
         yield Static("", id="inspected")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Group
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -18,8 +19,10 @@ from ktui.app import KtuiApp
 from ktui.screens.editor import CONFLICT, Editor
 from ktui.screens.store import StoreScreen
 from ktui.themes import load_themes
+from ktui.widgets import hop_details
 from ktui.widgets.flow_canvas import FlowCanvas
 from ktui.widgets.grid import Grid
+from ktui.widgets.ink import inks
 from tests.ktui.screens.driver import Driver
 from tests.ktui.still import StillApp, refresh, settle
 
@@ -100,6 +103,8 @@ async def editing_after_a_conflict(pilot: Pilot[Any]) -> None:
     editor = Editor(driver.client, PODS, pod)
     await driver.app.push_screen(editor)
     editor._say(f"✖ 409 Conflict: the object has been modified\n{CONFLICT}")
+    theirs = hop_details.changes(pod, {**pod, "spec": {"a": 2}}, inks(driver.app))
+    editor._say_changes("what was changed meanwhile", Group(*theirs))
     await driver.sees("Ctrl+R takes")
 
 
