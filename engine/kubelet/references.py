@@ -8,6 +8,7 @@ from datetime import datetime
 
 from engine.api.csi_volumes import CSI_DRIVERS, needs_attachment, unique_name
 from engine.api.errors import ApiError
+from engine.api.persistent_volumes import CLAIMS, VOLUMES
 from engine.api.quantity import Quantity
 from engine.api.types import CONFIGMAPS, GVR, SECRETS, SERVICE_ACCOUNTS, Object
 from engine.client import Client, SharedInformer
@@ -17,8 +18,6 @@ from engine.kubelet import pods
 from engine.kubelet.host_files import furnish
 from engine.kubelet.kuberuntime.env import decoded
 
-CLAIMS = GVR("", "v1", "persistentvolumeclaims")
-VOLUMES = GVR("", "v1", "persistentvolumes")
 TOKEN_SECONDS = 3600
 # A token is asked for anew when so much of its life is over, or a day (token_manager.go requiresRefresh).
 REFRESHED_AFTER = 0.8

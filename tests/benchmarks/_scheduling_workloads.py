@@ -9,9 +9,9 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any
 
+from engine.api.persistent_volumes import CLAIMS, VOLUMES
 from engine.api.types import GVR, NODES, PODS, SECRETS, SERVICES, Object
 from engine.client import Client
-from engine.scheduler.plugins.claims import CLAIMS, VOLUMES
 from engine.scheduler.plugins.migrated_topology import CSI_NODES
 from tests.benchmarks._scheduling import Measured, Stage, many, open_stage
 from tests.scheduler.objects import affinity, container, near, node, pod, spread

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hashlib import sha256
 
 from engine.api.csi_volumes import CSI_DRIVERS
+from engine.api.persistent_volumes import CLAIMS, STORAGE_CLASSES, VOLUMES
 from engine.api.types import EVENTS, NODES, PODS, Object
 from engine.controllers.persistentvolume.attachdetach import ATTACHMENTS
-from engine.controllers.persistentvolume.objects import CLAIMS, STORAGE_CLASSES, VOLUMES
 from engine.world import World
 from tests.controllers.cluster import PodHands, TestCluster, running
 

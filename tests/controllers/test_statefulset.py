@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from engine.api.persistent_volumes import CLAIMS
 from engine.api.types import GVR, PODS, Object
 from engine.controllers.history import CONTROLLER_REVISIONS
-from engine.controllers.statefulset.controller import CLAIMS, STATEFUL_SETS
+from engine.controllers.statefulset.controller import STATEFUL_SETS
 from engine.controllers.statefulset.identity import claim_owners, claims, make_pod
 from engine.controllers.statefulset.planning import Plan, Revisions, plan, stateful_set_status
 from engine.world import World

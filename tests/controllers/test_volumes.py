@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine.api.persistent_volumes import CLAIMS, SELECTED_NODE, STORAGE_CLASSES, VOLUMES
 from engine.api.types import EVENTS, PODS, Object
-from engine.controllers.persistentvolume.objects import (
-    ATTRIBUTES_CLASSES,
-    CLAIMS,
-    SELECTED_NODE,
-    STORAGE_CLASSES,
-    VOLUMES,
-)
+from engine.controllers.persistentvolume.objects import ATTRIBUTES_CLASSES
 from engine.world import World
 from tests.controllers.cluster import PodHands, TestCluster, running
 
@@ -87,6 +82,17 @@ async def test_a_claim_gets_the_smallest_volume_that_fits_and_leaves_it_behind(w
         await cluster.admin.delete(CLAIMS, "data", namespace="default")
         await cluster.gone(CLAIMS, "data")
         await volume_in_phase(cluster, "Released", "right")
+
+
+async def test_an_annotation_that_says_no_class_counts_before_the_field(world: World) -> None:
+    async with running(world) as cluster:
+        await cluster.admin.create(STORAGE_CLASSES, storage_class())
+        await cluster.admin.create(VOLUMES, volume("plain"))
+        await volume_in_phase(cluster, "Available", "plain")
+        wanted = claim(storage_class="fast")
+        wanted["metadata"]["annotations"] = {"volume.beta.kubernetes.io/storage-class": ""}
+        await make_claim(cluster, wanted)
+        assert (await in_phase(cluster, "Bound"))["spec"]["volumeName"] == "plain"
 
 
 async def test_a_claim_that_nothing_fits_waits_and_says_so(world: World) -> None:

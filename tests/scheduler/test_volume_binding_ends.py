@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 
+from engine.api.persistent_volumes import CLAIMS, STORAGE_CLASSES, VOLUMES
 from engine.api.types import NODES, Object
 from engine.api.wire import MERGE_PATCH
-from engine.scheduler.plugins.claims import CLAIMS, STORAGE_CLASSES, VOLUMES
 from engine.world import World
 from tests.scheduler.stage import Stage, open_stage
 

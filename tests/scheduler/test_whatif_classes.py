@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
+from engine.api.persistent_volumes import CLAIMS
 from engine.api.types import Object
-from engine.scheduler.plugins.claims import CLAIMS
 from engine.scheduler.whatif import ClusterObjects, Simulation
 from tests.scheduler.objects import node
 from tests.scheduler.test_whatif import storage_class, user, waiting

@@ -6,21 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.api.default_class import STORAGE, default_storage_class
+from engine.api.persistent_volumes import class_of
 from engine.api.tables.columns import AGE, META, NAME, Column, Field, Row, kind_table
 from engine.api.tables.formats import access_modes, quantity
 
 _DEFAULT_ATTRIBUTES_CLASS = ("volumeattributesclass.alpha.kubernetes.io/is-default-class",)
-_CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 
 
 def _phase(row: Row) -> str:
     return "Terminating" if row.deleting else str(row.status.get("phase", ""))
-
-
-def _class(row: Row) -> str:
-    """The storage class, first by the annotation of old."""
-    annotations = row.metadata.get("annotations") or {}
-    return str(annotations.get(_CLASS_ANNOTATION, row.spec.get("storageClassName") or ""))
 
 
 def _claim(row: Row) -> str:
@@ -47,7 +41,7 @@ PERSISTENT_VOLUMES = kind_table(
     ),
     Column("Status", _phase, Field(_VOLUME_STATUS, "phase")),
     Column("Claim", _claim, Field(_VOLUME_SPEC, "claimRef")),
-    Column("StorageClass", _class, "StorageClass of the pv"),
+    Column("StorageClass", lambda row: class_of(row.object), "StorageClass of the pv"),
     Column(
         "VolumeAttributesClass",
         lambda row: row.spec.get("volumeAttributesClassName", "<unset>"),
@@ -78,7 +72,7 @@ PERSISTENT_VOLUME_CLAIMS = kind_table(
     Column("Volume", lambda row: row.spec.get("volumeName", ""), Field(_CLAIM_SPEC, "volumeName")),
     Column("Capacity", _claim_capacity, Field(_CLAIM_STATUS, "capacity")),
     Column("Access Modes", _claim_modes, Field(_CLAIM_STATUS, "accessModes")),
-    Column("StorageClass", _class, "StorageClass of the pvc"),
+    Column("StorageClass", lambda row: class_of(row.object), "StorageClass of the pvc"),
     Column(
         "VolumeAttributesClass",
         lambda row: row.spec.get("volumeAttributesClassName", "<unset>"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine.api.persistent_volumes import BETA_CLASS
 from engine.api.quantity import Quantity
 from engine.api.types import Object
 from engine.api.validation import text
@@ -14,7 +15,6 @@ from engine.api.validation.persistent_volumes import basic_resource
 from engine.api.validation.problems import IMMUTABLE, Problems
 from engine.api.validation.resources import native, quantity
 
-_CLASS = "volume.beta.kubernetes.io/storage-class"
 _CHANGED = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n"
 _RESIZE = (
     "ControllerResizeInProgress",
@@ -70,8 +70,8 @@ def _comparable(new: Object, old: Object, problems: Problems) -> tuple[Object, O
 
 def _storage_class(new: Object, old: Object, after: Object, problems: Problems) -> None:
     """A class may be named where none was; what the old annotation said may become the field."""
-    annotation = new.get("metadata", {}).get("annotations", {}).get(_CLASS)
-    annotation_before = old.get("metadata", {}).get("annotations", {}).get(_CLASS)
+    annotation = new.get("metadata", {}).get("annotations", {}).get(BETA_CLASS)
+    annotation_before = old.get("metadata", {}).get("annotations", {}).get(BETA_CLASS)
     name, name_before = after.get("storageClassName"), old.get("spec", {}).get("storageClassName")
     named = name is not None and name_before is None
     moved = annotation_before is not None and named and name == annotation_before
@@ -79,7 +79,7 @@ def _storage_class(new: Object, old: Object, after: Object, problems: Problems) 
         after.pop("storageClassName")
         return
     if annotation != annotation_before:
-        problems.invalid(f"metadata.annotations.{_CLASS}", annotation or "", IMMUTABLE)
+        problems.invalid(f"metadata.annotations.{BETA_CLASS}", annotation or "", IMMUTABLE)
     if named and annotation_before in (None, name):
         after.pop("storageClassName")
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from engine.api.persistent_volumes import BETA_CLASS
 from engine.api.quantity import Quantity
 from engine.api.types import Object
 from engine.api.warnings import nodes
 
-_CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 _CLASS_TEXT = 'deprecated since v1.8; use "storageClassName" attribute instead'
 _RECYCLE_TEXT = (
     "The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning."
@@ -69,7 +69,7 @@ def persistent_volume(obj: Object) -> list[str]:
 
 def _class_annotation(obj: Object) -> list[str]:
     annotations = (obj.get("metadata") or {}).get("annotations") or {}
-    return [f"metadata.annotations[{_CLASS_ANNOTATION}]: {_CLASS_TEXT}"] if _CLASS_ANNOTATION in annotations else []
+    return [f"metadata.annotations[{BETA_CLASS}]: {_CLASS_TEXT}"] if BETA_CLASS in annotations else []
 
 
 def storage_class(obj: Object) -> list[str]:

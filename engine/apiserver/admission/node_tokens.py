@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from engine.api.csi_migration import migrated_driver
 from engine.api.errors import ApiError
+from engine.api.persistent_volumes import CLAIMS, VOLUMES
 from engine.api.types import GVR, PODS, Object
 from engine.apiserver.admission.attributes import Attributes, denied
 from engine.apiserver.authorization import Attributes as Question
 from engine.apiserver.authorization import UnionAuthorizer, Verdict
 from engine.apiserver.lookup import Lookup
 
-_CLAIMS = GVR("", "v1", "persistentvolumeclaims")
-_VOLUMES = GVR("", "v1", "persistentvolumes")
 _DRIVERS = GVR("storage.k8s.io", "v1", "csidrivers")
 _VERB = "request-serviceaccounts-token-audience"
 
@@ -101,11 +100,11 @@ class NodeTokens:
         return str((volume.get("csi") or {}).get("driver") or migrated_driver(volume))
 
     async def _driver_of_claim(self, namespace: str, name: str) -> str:
-        claim = await self._lookup.find(_CLAIMS, namespace, name)
+        claim = await self._lookup.find(CLAIMS, namespace, name)
         if claim is None:
-            raise not_listed(_CLAIMS, "persistentvolumeclaim", name)
+            raise not_listed(CLAIMS, "persistentvolumeclaim", name)
         bound = claim["spec"].get("volumeName", "")
-        volume = await self._lookup.find(_VOLUMES, "", bound) if bound else None
+        volume = await self._lookup.find(VOLUMES, "", bound) if bound else None
         if volume is None:
-            raise not_listed(_VOLUMES, "persistentvolume", bound)
+            raise not_listed(VOLUMES, "persistentvolume", bound)
         return str((volume["spec"].get("csi") or {}).get("driver") or migrated_driver(volume["spec"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine.api.persistent_volumes import STORAGE_CLASSES
 from engine.api.resources import ResourceRegistry
 from engine.api.schema import Definitions
 from engine.api.types import NAMESPACES, NODES, PODS
@@ -51,7 +52,6 @@ from engine.apiserver.admission.runtime_classes import RuntimeClass
 from engine.apiserver.admission.service_accounts import ServiceAccount
 from engine.apiserver.admission.storage_objects import (
     INGRESS_CLASSES,
-    STORAGE_CLASSES,
     DefaultIngressClass,
     DefaultStorageClass,
     PersistentVolumeClaimResize,

@@ -7,16 +7,14 @@ persistentvolume/resize; plugin/pkg/admission/network/defaultingressclass.
 from __future__ import annotations
 
 from engine.api.default_class import INGRESS, default_storage_class, marked, newest
-from engine.api.quantity import Quantity
+from engine.api.persistent_volumes import BETA_CLASS, STORAGE_CLASSES, class_of, requested
 from engine.api.resources import ResourceInfo
-from engine.api.types import GVR, Object
+from engine.api.types import GVR
 from engine.apiserver.admission.attributes import CREATES, UPDATES, Attributes, Operation, Plugin, denied
 from engine.apiserver.cacher.caches import WatchCaches
 from engine.apiserver.lookup import Lookup
 
-STORAGE_CLASSES = GVR("storage.k8s.io", "v1", "storageclasses")
 INGRESS_CLASSES = GVR("networking.k8s.io", "v1", "ingressclasses")
-BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
 _FINALIZERS = {
     "persistentvolumeclaims": "kubernetes.io/pvc-protection",
     "persistentvolumes": "kubernetes.io/pv-protection",
@@ -84,28 +82,18 @@ class PersistentVolumeClaimResize(Plugin):
         new, old = attributes.object, attributes.old
         if attributes.key != "persistentvolumeclaims" or new is None or old is None:
             return
-        if _size(new) <= _size(old):
+        if requested(new) <= requested(old):
             return
         if (old.get("status") or {}).get("phase") != "Bound":
             raise denied(attributes, "Only bound persistent volume claims can be expanded")
-        name = _class_of(new)
-        found = await self._lookup.find(STORAGE_CLASSES, "", name) if name and name == _class_of(old) else None
+        name = class_of(new)
+        found = await self._lookup.find(STORAGE_CLASSES, "", name) if name and name == class_of(old) else None
         if found is None or not found.get("allowVolumeExpansion"):
             raise denied(
                 attributes,
                 "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must "
                 "support resize",
             )
-
-
-def _class_of(claim: Object) -> str:
-    """The annotation counts wherever there is one, be it empty."""
-    annotated = (claim["metadata"].get("annotations") or {}).get(BETA_CLASS)
-    return str(annotated if annotated is not None else claim["spec"].get("storageClassName") or "")
-
-
-def _size(claim: Object) -> Quantity:
-    return Quantity.parse(((claim["spec"].get("resources") or {}).get("requests") or {}).get("storage", "0"))
 
 
 class DefaultIngressClass(Plugin):

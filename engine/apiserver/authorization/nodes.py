@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from engine.api.errors import ApiError
+from engine.api.persistent_volumes import VOLUMES
 from engine.api.pod_references import claims_of, config_maps_of, secrets_of
 from engine.api.resources import ResourceRegistry
 from engine.api.selectors import FieldSelector
@@ -21,7 +22,6 @@ from engine.apiserver.lookup import Lookup
 
 LEASE_NAMESPACE = "kube-node-lease"
 _MIRROR = "kubernetes.io/config.mirror"
-_VOLUMES = GVR("", "v1", "persistentvolumes")
 _ATTACHMENTS = GVR("storage.k8s.io", "v1", "volumeattachments")
 _SLICES = GVR("resource.k8s.io", "v1", "resourceslices")
 _POD_CERTIFICATES = GVR("certificates.k8s.io", "v1", "podcertificaterequests")
@@ -130,7 +130,7 @@ class NodeAuthorizer:
 
     async def _secret_of_a_volume(self, node: str, asked: Attributes) -> str | None:
         """Secrets that a bound volume names: its driver's, for mounting."""
-        info = self._resources.get(*_VOLUMES)
+        info = self._resources.get(*VOLUMES)
         if info is not None:
             for volume in (await self._caches.started(info)).objects():
                 if (asked.namespace, asked.name) in _volume_secrets(volume):
@@ -141,7 +141,7 @@ class NodeAuthorizer:
         return _unrelated(node)
 
     async def _volume(self, node: str, asked: Attributes) -> str | None:
-        volume = await self._lookup.find(_VOLUMES, "", asked.name)
+        volume = await self._lookup.find(VOLUMES, "", asked.name)
         claim = ((volume or {}).get("spec") or {}).get("claimRef") or {}
         question = asked._replace(namespace=claim.get("namespace", ""), name=claim.get("name", ""))
         return await self._related(node, question, claims_of) if claim else _unrelated(node)

@@ -13,11 +13,12 @@ from hashlib import sha256
 
 from engine.api.csi_volumes import CSI_DRIVERS, needs_attachment, unique_name
 from engine.api.errors import ApiError
+from engine.api.persistent_volumes import CLAIMS, VOLUMES
 from engine.api.types import GVR, NODES, PODS, Object
 from engine.client import NORMAL, WARNING
 from engine.controllers.controller import Controller
 from engine.controllers.nodelifecycle.controller import NODE_INDEX, by_node_name
-from engine.controllers.persistentvolume.objects import CLAIMS, VOLUMES, claim_key
+from engine.controllers.persistentvolume.objects import claim_key
 from engine.controllers.persistentvolume.protection import claims_of
 from engine.controllers.pods import is_terminal
 

@@ -5,9 +5,9 @@ volume that there is not waits for its driver, as in a cluster that has none."""
 
 from __future__ import annotations
 
+from engine.api.persistent_volumes import VOLUMES
 from engine.api.types import GVR, Object
 from engine.controllers.controller import Controller
-from engine.controllers.persistentvolume.objects import VOLUMES
 
 ATTACHMENTS = GVR("storage.k8s.io", "v1", "volumeattachments")
 

@@ -10,27 +10,29 @@ from collections.abc import Iterable
 from typing import Any
 
 from engine.api.default_class import default_storage_class
+from engine.api.persistent_volumes import (
+    BIND_COMPLETED,
+    BOUND_BY_CONTROLLER,
+    CLAIMS,
+    NO_PROVISIONER,
+    SELECTED_NODE,
+    STORAGE_CLASSES,
+    VOLUMES,
+    WAIT_FOR_FIRST_CONSUMER,
+    capacity,
+    class_of,
+)
 from engine.api.types import PODS, Object, copy_object
 from engine.client import NORMAL, WARNING
 from engine.controllers.controller import Controller
 from engine.controllers.persistentvolume.objects import (
     BETA_PROVISIONER,
-    BIND_COMPLETED,
-    BOUND_BY_CONTROLLER,
-    CLAIMS,
-    NO_PROVISIONER,
     PROVISIONED_BY,
     PROVISIONER,
-    SELECTED_NODE,
-    STORAGE_CLASSES,
-    VOLUMES,
-    WAIT_FOR_FIRST_CONSUMER,
     annotations_of,
     best_match,
-    capacity,
     claim_key,
     claim_reference,
-    class_of,
     mismatch,
     refers_to,
 )

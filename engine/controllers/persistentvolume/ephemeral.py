@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from engine.api.errors import ApiError
+from engine.api.persistent_volumes import CLAIMS
 from engine.api.types import PODS, Object, copy_object
 from engine.client import WARNING
 from engine.controllers.controller import Controller
-from engine.controllers.persistentvolume.objects import CLAIMS
 
 
 class EphemeralVolumeController(Controller):

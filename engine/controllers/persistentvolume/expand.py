@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from engine.api.persistent_volumes import CLAIMS, VOLUMES, requested
 from engine.api.types import Object
 from engine.client import NORMAL
 from engine.controllers.controller import Controller
-from engine.controllers.persistentvolume.objects import CLAIMS, VOLUMES, claim_key, claim_reference, requested
+from engine.controllers.persistentvolume.objects import claim_key, claim_reference
 
 
 class ExpandController(Controller):

@@ -3,24 +3,19 @@ persistentvolume index.go)."""
 
 from __future__ import annotations
 
-from engine.api.quantity import Quantity
+from engine.api.persistent_volumes import (
+    capacity,
+    class_of,
+    requested,
+)
 from engine.api.selectors import LabelSelector
 from engine.api.types import GVR, Object
 
-CLAIMS = GVR("", "v1", "persistentvolumeclaims")
-VOLUMES = GVR("", "v1", "persistentvolumes")
-STORAGE_CLASSES = GVR("storage.k8s.io", "v1", "storageclasses")
 ATTRIBUTES_CLASSES = GVR("storage.k8s.io", "v1", "volumeattributesclasses")
 
-BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
-BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
 PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
 PROVISIONER = "volume.kubernetes.io/storage-provisioner"
 BETA_PROVISIONER = "volume.beta.kubernetes.io/storage-provisioner"
-SELECTED_NODE = "volume.kubernetes.io/selected-node"
-BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
-NO_PROVISIONER = "kubernetes.io/no-provisioner"
-WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
 
 
 def annotations_of(obj: Object) -> Object:
@@ -30,19 +25,6 @@ def annotations_of(obj: Object) -> Object:
 
 def claim_key(claim: Object) -> str:
     return f"{claim['metadata']['namespace']}/{claim['metadata']['name']}"
-
-
-def class_of(obj: Object) -> str:
-    """The class of a claim or of a volume; the beta annotation counts before the field."""
-    return str(annotations_of(obj).get(BETA_CLASS) or obj["spec"].get("storageClassName") or "")
-
-
-def requested(claim: Object) -> Quantity:
-    return Quantity.parse(((claim["spec"].get("resources") or {}).get("requests") or {}).get("storage", "0"))
-
-
-def capacity(volume: Object) -> Quantity:
-    return Quantity.parse((volume["spec"].get("capacity") or {}).get("storage", "0"))
 
 
 def claim_reference(volume: Object) -> Object:

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from engine.api.persistent_volumes import CLAIMS, VOLUMES
 from engine.api.types import PODS, Object, copy_object
 from engine.config import ClusterConfig
 from engine.controllers.controller import Controller
 from engine.controllers.features import serves_volume_attributes_classes, tells_unused_claims
-from engine.controllers.persistentvolume.objects import ATTRIBUTES_CLASSES, CLAIMS, VOLUMES, claim_key
+from engine.controllers.persistentvolume.objects import ATTRIBUTES_CLASSES, claim_key
 
 PVC_FINALIZER = "kubernetes.io/pvc-protection"
 PV_FINALIZER = "kubernetes.io/pv-protection"

@@ -10,24 +10,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from engine.api.errors import ApiError
-from engine.api.types import Object, copy_object
-from engine.client import NORMAL
-from engine.controllers.controller import Controller
-from engine.controllers.persistentvolume.objects import (
+from engine.api.persistent_volumes import (
     BIND_COMPLETED,
     CLAIMS,
-    PROVISIONED_BY,
-    PROVISIONER,
     SELECTED_NODE,
     STORAGE_CLASSES,
     VOLUMES,
     WAIT_FOR_FIRST_CONSUMER,
-    annotations_of,
     capacity,
-    claim_key,
     class_of,
     requested,
 )
+from engine.api.types import Object, copy_object
+from engine.client import NORMAL
+from engine.controllers.controller import Controller
+from engine.controllers.persistentvolume.objects import PROVISIONED_BY, PROVISIONER, annotations_of, claim_key
 
 NAME = "ktui.io/simulated"
 DRIVER = "simulated.ktui.io"  # a CSI driver's name is a domain

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Coroutine
 
 from engine.api.errors import ApiError
+from engine.api.persistent_volumes import CLAIMS
 from engine.api.types import GVR, PODS, Object, copy_object
 from engine.client import NORMAL, WARNING, object_key
 from engine.controllers.history import CONTROLLER_REVISIONS, HASH_LABEL, History, apply_revision
@@ -27,7 +28,6 @@ from engine.controllers.statefulset.identity import (
 from engine.controllers.statefulset.planning import Plan, Revisions, plan, stateful_set_status
 
 STATEFUL_SETS = GVR("apps", "v1", "statefulsets")
-CLAIMS = GVR("", "v1", "persistentvolumeclaims")
 
 
 class StatefulSetController(PodOwnerController):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from engine.api.persistent_volumes import class_of
 from engine.api.types import Object
 from engine.kubectl.describe.writer import Page
 
@@ -16,7 +17,6 @@ ACCESS_MODES = {
     "ReadWriteMany": "RWX",
     "ReadWriteOncePod": "RWOP",
 }
-_OLD_CLASS = "volume.beta.kubernetes.io/storage-class"
 
 
 def write(
@@ -46,8 +46,3 @@ def write(
 def access_modes(modes: Sequence[str] | None) -> str:
     """`RWO,ROX`, each once, in their own order; what is none of them is passed over."""
     return ",".join(short for mode, short in ACCESS_MODES.items() if mode in (modes or ()))
-
-
-def class_of(obj: Object) -> str:
-    annotations = obj["metadata"].get("annotations") or {}
-    return str(annotations.get(_OLD_CLASS) or (obj.get("spec") or {}).get("storageClassName", ""))

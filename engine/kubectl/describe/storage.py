@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from engine.api.persistent_volumes import class_of
 from engine.api.selectors import format_labels
 from engine.api.types import Object
 from engine.kubectl.describe import claims, events, volumes
@@ -24,7 +25,7 @@ async def persistent_volume(session: Session, obj: Object, *, show_events: bool)
     page.field("Name", obj["metadata"]["name"])
     page.labels_and_annotations(obj)
     _finalizers(page, obj)
-    page.field("StorageClass", claims.class_of(obj))
+    page.field("StorageClass", class_of(obj))
     _status(page, obj)
     claim = spec.get("claimRef")
     page.field("Claim", f"{claim.get('namespace', '')}/{claim.get('name', '')}" if claim is not None else "")

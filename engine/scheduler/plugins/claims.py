@@ -5,22 +5,17 @@ Source: component-helpers/storage/volume (pv_helpers.go, helpers.go) and storage
 
 from __future__ import annotations
 
-from engine.api.types import GVR, Object
+from engine.api.persistent_volumes import (
+    BIND_COMPLETED,
+    STORAGE_CLASSES,
+    WAIT_FOR_FIRST_CONSUMER,
+    class_of,
+)
+from engine.api.types import Object
 from engine.scheduler.framework.handle import Handle
 from engine.scheduler.pod_info import PodInfo
 from engine.scheduler.resource import whole
 from engine.scheduler.selecting import node_selector_matches, pod_selector
-
-CLAIMS = GVR("", "v1", "persistentvolumeclaims")
-VOLUMES = GVR("", "v1", "persistentvolumes")
-STORAGE_CLASSES = GVR("storage.k8s.io", "v1", "storageclasses")
-
-SELECTED_NODE = "volume.kubernetes.io/selected-node"
-BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
-BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
-BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
-NO_PROVISIONER = "kubernetes.io/no-provisioner"
-WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
 
 
 def claim_names(pod: PodInfo) -> list[tuple[str, bool]]:
@@ -39,20 +34,6 @@ def annotations_of(obj: Object) -> dict[str, str]:
     return found
 
 
-def claim_class(claim: Object) -> str:
-    return _class_of(claim)
-
-
-def volume_class(volume: Object) -> str:
-    return _class_of(volume)
-
-
-def _class_of(obj: Object) -> str:
-    """The beta annotation wins, even where it says that there is none."""
-    beta = annotations_of(obj).get(BETA_CLASS)
-    return beta if beta is not None else (obj.get("spec") or {}).get("storageClassName") or ""
-
-
 def bound_volume(claim: Object) -> str:
     """The name of the volume that the claim names; "" for none."""
     return (claim.get("spec") or {}).get("volumeName") or ""
@@ -65,7 +46,7 @@ def is_bound(claim: Object) -> bool:
 
 def delays_binding(claim: Object, handle: Handle) -> bool:
     """Whether the claim's class waits for the first pod that uses it."""
-    found = handle.lister(STORAGE_CLASSES).get(claim_class(claim)) if claim_class(claim) else None
+    found = handle.lister(STORAGE_CLASSES).get(class_of(claim)) if class_of(claim) else None
     return found is not None and found.get("volumeBindingMode") == WAIT_FOR_FIRST_CONSUMER
 
 
@@ -114,7 +95,7 @@ def _mode(obj: Object) -> str:
 def _may_hold(volume: Object, claim: Object) -> bool:
     """Class, size, mode, attributes class, and that nobody else has it."""
     spec, wanted = volume.get("spec") or {}, claim.get("spec") or {}
-    if volume_class(volume) != claim_class(claim) or (spec.get("claimRef") and not is_meant_for(volume, claim)):
+    if class_of(volume) != class_of(claim) or (spec.get("claimRef") and not is_meant_for(volume, claim)):
         return False
     if whole(str((spec.get("capacity") or {}).get("storage", "0"))) < (requested_size(claim) or 0):
         return False

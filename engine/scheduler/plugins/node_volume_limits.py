@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine.api.csi_migration import migrated_driver
+from engine.api.persistent_volumes import CLAIMS, STORAGE_CLASSES, VOLUMES, class_of
 from engine.api.types import GVR, Object
 from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
@@ -22,16 +23,7 @@ from engine.scheduler.framework.status import SKIP, SUCCESS, Status, error, unre
 from engine.scheduler.framework.verdicts import Verdicts
 from engine.scheduler.migrated_volumes import limited_volume, provisioning_driver
 from engine.scheduler.node_info import NodeInfo
-from engine.scheduler.plugins.claims import (
-    CLAIMS,
-    STORAGE_CLASSES,
-    VOLUMES,
-    bound_volume,
-    claim_class,
-    claim_names,
-    is_owned_by,
-    not_the_owner,
-)
+from engine.scheduler.plugins.claims import bound_volume, claim_names, is_owned_by, not_the_owner
 from engine.scheduler.plugins.migrated_topology import CSI_NODES
 from engine.scheduler.plugins.volume_binding import CSI_DRIVERS, after_claim
 from engine.scheduler.pod_info import PodInfo
@@ -188,7 +180,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         if volume is not None:
             return _of_volume(volume)
         # Not bound yet: the class says who will attach it, and the claim stands for the volume that will be.
-        found = self.handle.lister(STORAGE_CLASSES).get(claim_class(claim)) if claim_class(claim) else None
+        found = self.handle.lister(STORAGE_CLASSES).get(class_of(claim)) if class_of(claim) else None
         driver = provisioning_driver((found or {}).get("provisioner") or "")
         metadata = claim["metadata"]
         return {f"{driver}/{metadata.get('namespace', '')}/{metadata['name']}": driver} if driver else {}

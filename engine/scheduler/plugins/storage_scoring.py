@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from engine.api.persistent_volumes import class_of
 from engine.api.types import Object
-from engine.scheduler.plugins.claims import claim_class, requested_size, volume_class
+from engine.scheduler.plugins.claims import requested_size
 from engine.scheduler.plugins.resource_strategies import MAX_UTILIZATION, Shape
 from engine.scheduler.resource import whole
 
@@ -35,7 +36,7 @@ def usage_of_bindings(bindings: Iterable[tuple[Object, Object]]) -> dict[str, Us
     """By class, what claims ask for and what the volumes hold that they would be bound to."""
     found: dict[str, Usage] = {}
     for volume, claim in bindings:
-        name = volume_class(volume)
+        name = class_of(volume)
         before = found.get(name, Usage())
         size = whole(str((volume["spec"].get("capacity") or {}).get("storage", "0")))
         found[name] = Usage(before.requested + (requested_size(claim) or 0), before.capacity + size)
@@ -48,7 +49,7 @@ def usage_of_provisions(provisions: Iterable[Provision]) -> dict[str, Usage]:
     for claim, capacity in provisions:
         if capacity is None or capacity.get("capacity") is None:
             continue
-        name = claim_class(claim)
+        name = class_of(claim)
         before = found.get(name, Usage())
         found[name] = Usage(before.requested + (requested_size(claim) or 0), whole(str(capacity["capacity"])))
     return found

@@ -8,21 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from engine.api.persistent_volumes import BOUND_BY_CONTROLLER, CLAIMS, SELECTED_NODE, VOLUMES
 from engine.api.types import NODES, PODS, Object
 from engine.client.origin import revision_of
 from engine.scheduler.framework.handle import Handle
 from engine.scheduler.plugins.assumptions import Assumptions
-from engine.scheduler.plugins.claims import (
-    BOUND_BY_CONTROLLER,
-    CLAIMS,
-    SELECTED_NODE,
-    VOLUMES,
-    annotations_of,
-    bound_volume,
-    is_bound,
-    is_meant_for,
-    reachable_from,
-)
+from engine.scheduler.plugins.claims import annotations_of, bound_volume, is_bound, is_meant_for, reachable_from
 from engine.scheduler.plugins.migrated_topology import seen_on
 from engine.scheduler.pod_info import PodInfo
 

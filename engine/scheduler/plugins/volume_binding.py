@@ -14,6 +14,7 @@ import numpy as np
 
 from engine.api.errors import ApiError
 from engine.api.golang.duration import duration_text
+from engine.api.persistent_volumes import CLAIMS, NO_PROVISIONER, SELECTED_NODE, STORAGE_CLASSES, VOLUMES, class_of
 from engine.api.types import GVR, Object
 from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
@@ -34,15 +35,9 @@ from engine.scheduler.migrated_volumes import MIGRATED_PLUGINS
 from engine.scheduler.node_info import NodeInfo
 from engine.scheduler.plugins.assumptions import Assumptions
 from engine.scheduler.plugins.claims import (
-    CLAIMS,
-    NO_PROVISIONER,
-    SELECTED_NODE,
-    STORAGE_CLASSES,
-    VOLUMES,
     annotations_of,
     bound_volume,
     candidate_volumes,
-    claim_class,
     claim_names,
     delays_binding,
     find_matching_volume,
@@ -202,7 +197,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         return [*found, *((claim, conflict) for claim, conflict in unmet if conflict)]
 
     def _cannot_provision(self, claim: Object, node: Object) -> str:
-        found = self.handle.lister(STORAGE_CLASSES).get(claim_class(claim))
+        found = self.handle.lister(STORAGE_CLASSES).get(class_of(claim))
         if found is None or found.get("provisioner") in (None, "", NO_PROVISIONER):
             return BIND_CONFLICT
         if not _topology_allows(found.get("allowedTopologies") or [], node):
@@ -222,7 +217,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         for capacity in self.handle.lister(CSI_STORAGE_CAPACITIES).list():
             limit = volume_limit(capacity)
             if (
-                capacity.get("storageClassName") == claim_class(claim)
+                capacity.get("storageClassName") == class_of(claim)
                 and limit is not None
                 and limit >= size
                 and capacity.get("nodeTopology") is not None
@@ -247,7 +242,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         return self._scorer(usage_of_provisions(self._provision(claim, there) for claim in found.provisions))
 
     def _provision(self, claim: Object, node: Object) -> Provision:
-        storage_class = self.handle.lister(STORAGE_CLASSES).get(claim_class(claim))
+        storage_class = self.handle.lister(STORAGE_CLASSES).get(class_of(claim))
         told = storage_class is not None and self._tells_capacity(claim, storage_class)
         return Provision(claim, self._capacity(claim, node) if told else None)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.api.persistent_volumes import CLAIMS
 from engine.api.types import Object
 from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
@@ -17,7 +18,7 @@ from engine.scheduler.framework.plugin import FilterPlugin, PreFilterPlugin, Pre
 from engine.scheduler.framework.status import SKIP, SUCCESS, Status, unresolvable, unschedulable
 from engine.scheduler.framework.verdicts import Verdicts
 from engine.scheduler.node_info import NodeInfo
-from engine.scheduler.plugins.claims import CLAIMS, claim_names
+from engine.scheduler.plugins.claims import claim_names
 from engine.scheduler.plugins.volume_binding import after_claim
 from engine.scheduler.pod_info import PodInfo
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from engine.api.persistent_volumes import CLAIMS, STORAGE_CLASSES, VOLUMES, WAIT_FOR_FIRST_CONSUMER, class_of
 from engine.api.types import Object
 from engine.scheduler.cache.snapshot import Rows, Snapshot
 from engine.scheduler.framework.cycle_state import CycleState
@@ -16,15 +17,7 @@ from engine.scheduler.framework.plugin import Depends, FilterPlugin, PreFilterPl
 from engine.scheduler.framework.status import SKIP, SUCCESS, Status, unresolvable
 from engine.scheduler.framework.verdicts import Verdicts
 from engine.scheduler.node_info import NodeInfo
-from engine.scheduler.plugins.claims import (
-    CLAIMS,
-    STORAGE_CLASSES,
-    VOLUMES,
-    WAIT_FOR_FIRST_CONSUMER,
-    bound_volume,
-    claim_class,
-    claim_names,
-)
+from engine.scheduler.plugins.claims import bound_volume, claim_names
 from engine.scheduler.plugins.volume_binding import after_claim
 from engine.scheduler.pod_info import PodInfo
 
@@ -100,7 +93,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
 
     def _unbound(self, claim: Object) -> tuple[Topology, ...] | Status:
         """An unbound claim is fine if its class waits for the pod."""
-        name = claim_class(claim)
+        name = class_of(claim)
         if not name:
             return unresolvable("PersistentVolumeClaim had no pv name and storageClass name")
         found = self.handle.lister(STORAGE_CLASSES).get(name)

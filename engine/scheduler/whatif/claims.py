@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from engine.api.default_class import default_storage_class
-from engine.api.types import Object, copy_object
-from engine.scheduler.plugins.claims import (
+from engine.api.persistent_volumes import (
     BETA_CLASS,
     BIND_COMPLETED,
     CLAIMS,
@@ -12,12 +11,10 @@ from engine.scheduler.plugins.claims import (
     STORAGE_CLASSES,
     VOLUMES,
     WAIT_FOR_FIRST_CONSUMER,
-    annotations_of,
-    bound_volume,
-    candidate_volumes,
-    claim_class,
-    claim_names,
+    class_of,
 )
+from engine.api.types import Object, copy_object
+from engine.scheduler.plugins.claims import annotations_of, bound_volume, candidate_volumes, claim_names
 from engine.scheduler.pod_info import PodInfo
 from engine.scheduler.whatif.cluster import ClusterObjects
 from engine.scheduler.whatif.workloads import add_claim
@@ -53,7 +50,7 @@ def _with_class(claim: Object, cluster: ClusterObjects) -> Object:
 
 
 def _settle(claim: Object, cluster: ClusterObjects) -> None:
-    found = cluster.lister(STORAGE_CLASSES).get(claim_class(claim)) if claim_class(claim) else None
+    found = cluster.lister(STORAGE_CLASSES).get(class_of(claim)) if class_of(claim) else None
     if found is not None and found.get("volumeBindingMode") == WAIT_FOR_FIRST_CONSUMER:
         return
     free = candidate_volumes(claim, cluster.lister(VOLUMES).list())
@@ -75,7 +72,7 @@ def _provisioned(claim: Object, storage_class: Object) -> Object:
         "spec": {
             "capacity": {"storage": ((spec.get("resources") or {}).get("requests") or {}).get("storage", "1Gi")},
             "accessModes": spec.get("accessModes") or [],
-            "storageClassName": claim_class(claim),
+            "storageClassName": class_of(claim),
             "volumeMode": spec.get("volumeMode") or "Filesystem",
             "csi": {"driver": storage_class["provisioner"], "volumeHandle": handle},
         },

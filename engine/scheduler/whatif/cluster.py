@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from engine.api.decoding import decode
 from engine.api.errors import ApiError
+from engine.api.persistent_volumes import CLAIMS, STORAGE_CLASSES, VOLUMES
 from engine.api.schema import Definitions, load_definitions
 from engine.api.types import GVK, GVR, NAMESPACES, NODES, PODS, REPLICA_SETS, SERVICES, Object
 from engine.client import Client
 from engine.client.indexer import join_key, object_key
-from engine.scheduler.plugins.claims import CLAIMS, STORAGE_CLASSES, VOLUMES
 from engine.scheduler.plugins.default_preemption import POD_DISRUPTION_BUDGETS
 from engine.scheduler.plugins.migrated_topology import CSI_NODES
 from engine.scheduler.plugins.node_volume_limits import VOLUME_ATTACHMENTS

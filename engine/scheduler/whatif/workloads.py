@@ -8,9 +8,9 @@ from itertools import count as numbers
 from itertools import islice
 from math import gcd
 
+from engine.api.persistent_volumes import CLAIMS
 from engine.api.types import NODES, PODS, Object, copy_object
 from engine.rng import NAME_ALPHABET
-from engine.scheduler.plugins.claims import CLAIMS
 from engine.scheduler.selecting import canonical, node_matches_pod
 from engine.scheduler.tolerating import untolerated_taint
 from engine.scheduler.whatif.cluster import ClusterObjects, DumpError, group_kind

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from engine.api.persistent_volumes import CLAIMS, SELECTED_NODE, VOLUMES, class_of
 from engine.api.types import Object
 from engine.scheduler.framework.handle import Handle
 from engine.scheduler.plugins.claims import (
-    CLAIMS,
-    SELECTED_NODE,
-    VOLUMES,
     annotations_of,
     bound_volume,
-    claim_class,
     claim_names,
     delays_binding,
     is_bound,
@@ -49,7 +46,7 @@ def _size_text(claim: Object) -> str:
 
 def _wanted_text(claim: Object) -> str:
     modes = ",".join((claim.get("spec") or {}).get("accessModes") or ())
-    return f"{_size_text(claim)} of class {claim_class(claim) or '-'}{f' for {modes}' if modes else ''}"
+    return f"{_size_text(claim)} of class {class_of(claim) or '-'}{f' for {modes}' if modes else ''}"
 
 
 def of_binding(question: Question) -> list[Remedy]:
