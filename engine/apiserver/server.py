@@ -325,12 +325,12 @@ class ApiServer:
         self._tasks.spawn(self._service.run(), "kubernetes service")
         namespaces = SystemNamespaces(self._cache(NAMESPACES), self._loopback, self._world)
         self._tasks.spawn(namespaces.run(), "system namespaces")
-        await self._identity.begin()
-        self._tasks.spawn(self._identity.run(), "identity lease")
-        self._tasks.spawn(self._identity.collect(), "identity lease garbage collector")
         self._start_flow_control()
         if self._resources.get(*SERVICE_CIDRS) is not None:
             await self._start_service_cidrs()
+        await self._identity.begin()
+        self._tasks.spawn(self._identity.run(), "identity lease")
+        self._tasks.spawn(self._identity.collect(), "identity lease garbage collector")
 
     def _range_repairs(self) -> Iterator[RangeRepair]:
         """Of what Services are allocated from ranges that the store has."""

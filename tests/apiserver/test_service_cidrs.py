@@ -175,6 +175,7 @@ async def test_a_range_that_is_not_ready_or_goes_serves_nobody(small: Client) ->
 async def test_what_is_left_over_is_put_right(client: Client, world: World) -> None:
     """A Service without its address gets it back, an address without its Service goes."""
     await make(client, "web", clusterIP="10.96.0.10")
+    await world.clock.sleep(1)  # the repair has looked at it, and found it well
     await client.delete(IP_ADDRESSES, "10.96.0.10")
     lost = ip_address_object("10.96.0.11", {"metadata": {"namespace": "default", "name": "nobody"}})
     await client.create(IP_ADDRESSES, lost)

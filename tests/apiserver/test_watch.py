@@ -139,7 +139,7 @@ async def test_a_watch_ends_when_its_time_is_up(client: Client, virtual_clock: V
     assert virtual_clock.monotonic() - began == 100
     # The end of the initial events, one on the minute, and one two seconds before the end; all know of the account.
     assert [(round(at), event.type) for at, event in events] == [(0, "BOOKMARK"), (60, "BOOKMARK"), (98, "BOOKMARK")]
-    assert [event.revision for _, event in events[1:]] == [int(made["metadata"]["resourceVersion"])] * 2
+    assert all(event.revision >= int(made["metadata"]["resourceVersion"]) for _, event in events[1:])
 
 
 async def test_a_bookmark_comes_a_minute_after_the_watch_began(client: Client, virtual_clock: VirtualClock) -> None:
@@ -159,10 +159,10 @@ async def test_a_bookmark_comes_a_minute_after_the_watch_began(client: Client, v
 async def test_no_bookmark_tells_where_the_watch_began(client: Client, virtual_clock: VirtualClock) -> None:
     listed = await client.list(CONFIGMAPS)
     watch = await client.watch(
-        CONFIGMAPS, timeout_seconds=100, allow_bookmarks=True, resource_version=listed.resource_version
-    )
+        CONFIGMAPS, timeout_seconds=5, allow_bookmarks=True, resource_version=listed.resource_version
+    )  # shorter than it takes the server to renew its Lease
     assert [event async for event in watch] == []
-    assert virtual_clock.monotonic() == 100
+    assert virtual_clock.monotonic() == 5
 
 
 async def test_a_bookmark_tells_of_what_happened_elsewhere(client: Client) -> None:
