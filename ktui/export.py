@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ktui.trace_tree import mermaid
+from ktui.trace_diagram import mermaid
+from ktui.trace_tree import without_events
 
 if TYPE_CHECKING:
     from ktui.app import KtuiApp
@@ -46,4 +47,4 @@ def _mermaid(app: KtuiApp) -> str:
     spans = app.flow.traces.get(pinned or app.flow.story)
     if not spans:
         raise ValueError("no write was seen yet whose trace could be drawn")
-    return mermaid(spans)
+    return mermaid(without_events(spans))

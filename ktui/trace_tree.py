@@ -1,6 +1,7 @@
-"""A trace's spans in the order of their causes, their words, and a mermaid sequence diagram of them.
+"""A trace's spans in the order of their causes, and their words.
 
-Pure functions over `Span.to_json()`; the table that `ktui trace` prints is made in `trace_table.py`.
+Pure functions over `Span.to_json()`; the table that `ktui trace` prints is made in `trace_table.py`, the diagram in
+`trace_diagram.py`.
 """
 
 from __future__ import annotations
@@ -40,6 +41,11 @@ def in_tree_order(spans: Sequence[Span]) -> Iterator[tuple[int, Span]]:
         waiting.extend((depth + 1, child) for child in reversed(children[span["id"]]))
 
 
+def without_events(spans: Sequence[Span]) -> list[Span]:
+    """Without the writes of Event objects: they tell of the steps that are told of already."""
+    return [span for span in spans if not span["object"].startswith("event/")]
+
+
 def verb_of(span: Span) -> str:
     """The verb, with the subresource that it is for; of a watch event its type, of a write to etcd what etcd does."""
     detail, verb = span["detail"], str(span["verb"])
@@ -55,16 +61,3 @@ def lamps_of(hops: Collection[int]) -> str:
     """The lamps of hops that stand in one line; more than three as a range."""
     lit = sorted(set(hops))
     return f"{LAMPS[lit[0] - 1]}-{LAMPS[lit[-1] - 1]}" if len(lit) > 3 else "".join(LAMPS[hop - 1] for hop in lit)
-
-
-def mermaid(spans: Sequence[Span]) -> str:
-    """A sequence diagram: every span is a message from its parent's lane to its own."""
-    by_id = {span["id"]: span for span in spans}
-    lines = ["sequenceDiagram", *(f"    participant {lane}" for lane in LANES)]
-    for _, span in in_tree_order(spans):
-        parent = by_id.get(span["parent"])
-        origin = parent["lane"] if parent else "client"
-        arrow = "->>" if span["outcome"] == "ok" else "-x"
-        text = f"{span['hop']} {span['component']} {verb_of(span)} {span['object']}".replace(";", ",").strip()
-        lines.append(f"    {origin}{arrow}{span['lane']}: {text}")
-    return "\n".join(lines)

@@ -39,6 +39,9 @@ def show(*, name: str, profile: str, ephemeral: bool, screen: str = "", attach: 
     if not sys.stdout.isatty() and not in_browser:
         print('error: the screen needs a terminal: use "ktui up" to run a cluster without one', file=sys.stderr)
         return 1
+    if os.environ.get("TERM") == "dumb" and not in_browser:
+        print("error: the screen needs a terminal whose cursor it can move, and TERM=dumb has none", file=sys.stderr)
+        return 1
     options = UpOptions(name=name, profile=profile, ephemeral=ephemeral)
     sys.setswitchinterval(WRITER_WAITS_SECONDS)
     problem = asyncio.run(_show(options, screen=screen, attach=attach))

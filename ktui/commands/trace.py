@@ -11,8 +11,9 @@ import typer
 
 from ktui.commands import UsageError
 from ktui.commands.lifecycle import DEFAULT_NAME, Name, find
+from ktui.trace_diagram import mermaid
 from ktui.trace_table import table
-from ktui.trace_tree import mermaid
+from ktui.trace_tree import without_events
 
 if TYPE_CHECKING:
     from engine.client import Client
@@ -26,7 +27,7 @@ def trace(
     target: Annotated[str, typer.Argument(metavar="KIND/NAME", help="As in deployment/web.")],
     namespace: Annotated[str, typer.Option("--namespace", "-n", help="The object's namespace.")] = "default",
     output: Annotated[Literal["table", "json", "mermaid"], typer.Option("--output", "-o")] = "table",
-    events: Annotated[bool, typer.Option("--events", help="In a table, also the writes of Event objects.")] = False,
+    events: Annotated[bool, typer.Option("--events", help="Also the writes of Event objects, as JSON always.")] = False,
     all_steps: Annotated[bool, typer.Option("--all", help="In a table, each step, also those that are alike.")] = False,
     name: Name = DEFAULT_NAME,
 ) -> None:
@@ -39,16 +40,13 @@ def trace(
     spans = ask(Path(find(name).kubeconfig), lambda client: spans_of(client, kind, namespace, object_name))
     if not spans:
         raise UsageError(f"no trace of {target} in namespace {namespace}: nobody has written it, or it is too long ago")
-    match output:
-        case "json":
-            print(json.dumps(spans, indent=2))
-        case "mermaid":
-            print(mermaid(spans))
-        case _:
-            shown = spans if events else [span for span in spans if not span["object"].startswith("event/")]
-            print("\n".join(table(shown, fold=not all_steps)))
-            if hidden := len(spans) - len(shown):
-                print(f"{hidden} spans of Event objects not shown: --events shows them", file=sys.stderr)
+    if output == "json":
+        print(json.dumps(spans, indent=2))
+        return
+    shown = spans if events else without_events(spans)
+    print(mermaid(shown) if output == "mermaid" else "\n".join(table(shown, fold=not all_steps)))
+    if hidden := len(spans) - len(shown):
+        print(f"{hidden} spans of Event objects not shown: --events shows them", file=sys.stderr)
 
 
 async def spans_of(client: Client, kind: str, namespace: str, name: str) -> list[dict[str, Any]]:

@@ -53,3 +53,14 @@ def test_keys_prints_what_the_config_file_takes() -> None:
 def test_attach_to_what_is_no_url_says_so(url: str) -> None:
     with pytest.raises(UsageError, match=r"^--attach takes the URL of an API server"):
         attached(url, "default")
+
+
+def test_a_terminal_that_cannot_be_drawn_on_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("TERM", "dumb")
+    assert show(name="default", profile="instant", ephemeral=True) == 1
+    assert capsys.readouterr().err == (
+        "error: the screen needs a terminal whose cursor it can move, and TERM=dumb has none\n"
+    )

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from ktui.trace_diagram import mermaid
 from ktui.trace_table import table
-from ktui.trace_tree import in_tree_order, mermaid, milliseconds
+from ktui.trace_tree import LANES, in_tree_order, milliseconds, without_events
 from tests.ktui.spans import request, span
 
 STORY = [
@@ -37,11 +38,40 @@ def test_the_table_aligns_its_columns_and_indents_by_cause() -> None:
     assert len({line.index("ms", head.index("WALL")) for line in lines}) == 1
 
 
-def test_mermaid_draws_each_span_from_its_parents_lane() -> None:
-    lines = mermaid(STORY).splitlines()
-    assert lines[0] == "sequenceDiagram"
-    assert "    client->>etcd: 7 etcd txn put deployment/default/web" in lines
-    assert "    client-xcontrollers: 9 x-controller reconcile pod/default/web" in lines
+def test_a_diagram_has_one_arrow_for_each_request_and_tells_whom_its_news_woke() -> None:
+    chain = request("a", object="deployment/default/web", start=1)
+    event = span(
+        "a8", 8, parent="a7", component="kube-apiserver", object="deployment/default/web", start=2,
+        detail={"event": "ADDED"},
+    )  # fmt: skip
+    woken = span(
+        "a9", 9, parent="a7", verb="reconcile", component="deployment-controller", object="deployment/default/web",
+        start=3,
+    )  # fmt: skip
+    asked = request("b", parent="a9", object="replicaset/default/web-1", start=4, revision=32)
+    head, *lines = mermaid([*chain, event, woken, *asked]).splitlines()
+    assert head == "sequenceDiagram"
+    assert lines[:6] == [f"    participant {lane}" for lane in LANES]
+    assert lines[6:] == [
+        "    client->>api-server: ②-⑥ kube-apiserver create deployment/default/web",
+        "    api-server->>etcd: ⑦ etcd txn put deployment/default/web",
+        "    etcd--)api-server: ⑧ kube-apiserver ADDED deployment/default/web",
+        "    api-server--)controllers: ⑨ deployment-controller reconcile deployment/default/web",
+        "    controllers->>api-server: ②-⑥ kube-apiserver create replicaset/default/web-1",
+        "    api-server->>etcd: ⑦ etcd txn put replicaset/default/web-1",
+    ]
+
+
+def test_a_diagram_says_what_failed_and_no_name_ends_a_message() -> None:
+    told = span("x", 9, verb="reconcile", component="x-controller", object="crd/a;b#1", outcome="Conflict")
+    assert mermaid([told]).splitlines()[-1] == (
+        "    controllers-xcontrollers: ⑨ x-controller reconcile crd/a#59;b#35;1: Conflict"
+    )
+
+
+def test_the_writes_of_events_can_be_left_out() -> None:
+    told = [span("a", 9), span("b", 2, parent="a", object="event/default/web.1"), span("c", 2, object="event/default")]
+    assert [kept["id"] for kept in without_events(told)] == ["a"]
 
 
 @pytest.mark.parametrize(
