@@ -7,7 +7,7 @@ apiserver pkg/storage/errors.go (StorageError), pkg/storage/etcd3 corrupt_obj_er
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from math import exp
 
 from engine.api.errors import ApiError, internal
@@ -49,20 +49,26 @@ class CorruptObjectError(ApiError):
         self.revision = corrupt.revision
 
 
-def unreadable(info: ResourceInfo, found: Iterable[tuple[str, CorruptObject]]) -> ApiError:
-    """500 for a list that met such objects under these keys."""
+def unreadable(info: ResourceInfo, found: Sequence[tuple[str, CorruptObject]]) -> ApiError:
+    """500 for a list that met such objects under these keys; it says what the first of them is (since 1.37).
+
+    Source: corrupt_obj_deleter.go, NewAPIStatusError.
+    """
+    told = found[:_MOST_CAUSES]
     causes: list[Object] = [
         {"reason": "UnexpectedServerResponse", "message": corrupt.at(key), "field": shown_key(key)}
-        for key, corrupt in found
+        for key, corrupt in told
     ]
+    message = f"failed to read one or more {info.gvr.group_resource} from the storage: {causes[0]['message']}"
+    if len(causes) > 1:
+        message += f" (and {len(causes) - 1} more)"
     if len(causes) >= _MOST_CAUSES:  # where upstream stops, without looking whether there are more
-        causes = [*causes[:_MOST_CAUSES], _TOO_MANY]
-    details: Object = {"name": info.storage_prefix.removeprefix("/registry")}
+        causes.append(_TOO_MANY)
+    details: Object = {"name": "list"}  # the operation, where others have a prefix
     if info.gvr.group:
         details["group"] = info.gvr.group
     details |= {"kind": info.gvr.resource, "causes": causes}
-    message = f"failed to read one or more {info.gvr.group_resource} from the storage"
-    return ApiError(500, "StoreReadError", message, details=details)
+    return ApiError(500, "StorageReadError", message, details=details)
 
 
 class UnreadableKeys:

@@ -63,10 +63,11 @@ async def test_a_list_tells_of_all_that_it_met(client: Client, store: SqliteStor
     await client.create(CONFIGMAPS, config_map("fine"), namespace="default")
     revisions = [await damage(store, name) for name in ("a", "b")]
     answer = await client.send("GET", PATH, query={"resourceVersion": [version], "limit": ["500"]})
-    assert (answer.status, answer.body["reason"]) == (500, "StoreReadError")
-    assert answer.body["message"] == "failed to read one or more configmaps from the storage"
+    assert (answer.status, answer.body["reason"]) == (500, "StorageReadError")
+    first = text("a", revisions[0])
+    assert answer.body["message"] == f"failed to read one or more configmaps from the storage: {first} (and 1 more)"
     assert answer.body["details"] == {
-        "name": "/configmaps",
+        "name": "list",
         "kind": "configmaps",
         "causes": [
             {
@@ -88,8 +89,10 @@ async def test_a_list_tells_of_a_hundred_at_the_most(
     """At the hundredth upstream stops, whether there are more or not (store_tests.go)."""
     puts = [Put(f"/registry/configmaps/default/c{number:03}".encode(), b"{") for number in range(count)]
     await store.txn([], puts)
-    found = (await client.send("GET", PATH, query={"limit": ["500"]})).body["details"]["causes"]
+    answer = await client.send("GET", PATH, query={"limit": ["500"]})
+    found = answer.body["details"]["causes"]
     assert len(found) == causes
+    assert answer.body["message"].endswith(f" (and {min(count, 100) - 1} more)")
     truncated = {"reason": "FieldValueTooMany", "message": "too many errors, the list is truncated"}
     assert (found[-1] == truncated) is (count >= 100)
 
@@ -149,7 +152,7 @@ async def test_a_server_starts_with_what_it_cannot_read(client: Client, store: S
     await second.start()
     try:
         other = Client(InProcessTransport(second, ADMIN), user_agent="test")
-        assert (await other.send("GET", PATH, query={"limit": ["500"]})).body["reason"] == "StoreReadError"
+        assert (await other.send("GET", PATH, query={"limit": ["500"]})).body["reason"] == "StorageReadError"
         await other.request("DELETE", f"{PATH}/a", body=UNSAFE)
         assert (await other.list(CONFIGMAPS, namespace="default")).items == []
     finally:
@@ -225,8 +228,9 @@ async def test_what_has_wrong_types_cannot_be_read(
         listed = await client.send(
             "GET", DEPLOYMENTS.path("default"), query={"resourceVersion": [version], "limit": ["9"]}
         )
-        assert (listed.status, listed.body["reason"]) == (500, "StoreReadError")
+        assert (listed.status, listed.body["reason"]) == (500, "StorageReadError")
         assert [cause["message"] for cause in listed.body["details"]["causes"]] == [text]
+        assert listed.body["message"] == f"failed to read one or more deployments.apps from the storage: {text}"
     await client.request("DELETE", path, body=UNSAFE)
     assert (await client.list(DEPLOYMENTS)).items == []
 
@@ -315,7 +319,7 @@ async def test_a_key_that_is_no_text_is_shown_as_far_as_it_goes(
     listed = await client.list(CONFIGMAPS)  # from here on there is a cache
     await store.txn([], [Put(ODD, b"x")])
     answer = await client.send("GET", PATH, query={"resourceVersion": [version], "limit": ["500"]})
-    assert (answer.status, answer.body["reason"]) == (500, "StoreReadError")
+    assert (answer.status, answer.body["reason"]) == (500, "StorageReadError")
     assert [cause["field"] for cause in answer.body["details"]["causes"]] == [ODD.decode(errors="replace")]
     await store.txn([], [DeleteRange(ODD)])
     await client.create(CONFIGMAPS, config_map("c"), namespace="default")
@@ -361,7 +365,7 @@ async def test_what_has_not_the_form_of_an_object_ends_no_watch_cache(client: Cl
         await damage(store, "a", value)
         for version in ("", "0"):
             answer = await client.send("GET", PATH, query={"resourceVersion": [version], "limit": ["500"]})
-            assert (answer.status, answer.body["reason"]) == (500, "StoreReadError"), value
+            assert (answer.status, answer.body["reason"]) == (500, "StorageReadError"), value
     await store.txn([], [DeleteRange(b"/registry/configmaps/default/a")])
     listed = await client.list(CONFIGMAPS, resource_version="0")
     async with await client.watch(CONFIGMAPS, resource_version=listed.resource_version) as watch:

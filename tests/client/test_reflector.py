@@ -267,7 +267,7 @@ EXPIRED = refusal(410, "Expired", "too old resource version: 2 (3)")
                 id=f"so does {name} in a stream",
             )
             for name, error in (
-                ("an object that could not be read", failing(500, "StoreReadError")),
+                ("an object that could not be read", failing(500, "StorageReadError")),
                 ("an error that is no status", WatchEvent("ERROR", pod("p1", 4))),
             )
         ),
