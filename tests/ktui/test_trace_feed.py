@@ -39,3 +39,18 @@ def test_what_the_engine_kept_from_before_was_not_skipped() -> None:
     spans = Spans()
     spans.read(lines(0, WAITING_MOST + 10))
     assert spans.skipped == 0
+
+
+def heartbeats(first: int, count: int) -> bytes:
+    return b"".join(
+        orjson.dumps({"id": number, "object": "lease/kube-node-lease/node-1"}) + b"\n"
+        for number in range(first, first + count)
+    )
+
+
+def test_a_write_of_an_hour_ago_is_not_pushed_out_by_the_heartbeats_since() -> None:
+    spans = Spans()
+    spans.read(lines(0, 5) + heartbeats(5, WAITING_MOST))
+    assert ids(spans) == [0, 1, 2, 3, 4]
+    spans.read(heartbeats(WAITING_MOST + 5, 2))  # those that come from now on can be looked at
+    assert ids(spans) == [WAITING_MOST + 5, WAITING_MOST + 6]
