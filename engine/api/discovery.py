@@ -13,9 +13,11 @@ from collections.abc import Iterable, Mapping
 from engine.api.resources import ResourceInfo, ResourceRegistry, Subresource
 from engine.api.types import GVK, Object
 from engine.api.unset_times import with_unset_creation
+from engine.api.wire import JSON, PROTOBUF, YAML
 
 AGGREGATED_VERSION = "apidiscovery.k8s.io/v2"
 # The media type of an aggregated document; `profile` clients ask for it in Accept, and get it as Content-Type.
+_FORMS = (JSON, YAML, PROTOBUF)
 AGGREGATED_MEDIA_TYPE = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 
@@ -107,6 +109,20 @@ def storage_version_hash(gvk: GVK) -> str:
     """Tells clients when the stored version changes (apiserver discovery.StorageVersionHash)."""
     digest = hashlib.sha256(f"{gvk.group}/{gvk.version}/{gvk.kind}".encode()).digest()
     return base64.b64encode(digest[:8]).decode()
+
+
+def aggregated_form(accept: str) -> str:
+    """The media type of the aggregated form, if that is the first of an Accept header that is served; "" if not."""
+    for clause in accept.split(","):
+        kind, *parameters = (part.strip() for part in clause.split(";"))
+        if kind not in (*_FORMS, "*/*", "application/*"):
+            continue
+        asked = dict(part.partition("=")[::2] for part in parameters)
+        if not asked.get("as"):
+            return ""
+        if asked["as"] == "APIGroupDiscoveryList" and asked.get("v") == "v2":
+            return kind if kind in _FORMS else JSON
+    return ""
 
 
 def aggregated(registry: ResourceRegistry, *, core: bool) -> Object:

@@ -20,7 +20,7 @@ from engine.api.errors import PlainTextError, method_not_allowed
 from engine.api.golang.yaml_writer import dump
 from engine.api.openapi.documents import OpenApi
 from engine.api.openapi.proto import MEDIA_TYPES
-from engine.api.wire import JSON, YAML, Request, Response
+from engine.api.wire import JSON, PROTOBUF, YAML, Request, Response
 from engine.apiserver import fairness
 from engine.apiserver.authentication.discovery import CACHED, CONFIGURATION_PATH, KEYS_PATH, KEYS_TYPE
 from engine.apiserver.authentication.tokens import TokenIssuer
@@ -33,6 +33,7 @@ from engine.apiserver.metrics.endpoint import metrics
 from engine.apiserver.metrics.pod_resource_metrics import pod_resource_metrics
 from engine.apiserver.metrics.request_metrics import RequestMetrics
 from engine.apiserver.metrics.slis import SLIS, slis
+from engine.apiserver.protobuf.discovery import discovery_protobuf
 from engine.apiserver.registry.representation import likes_yaml
 from engine.apiserver.routing import PAGE_NOT_FOUND, away, check_discovery_accept, unknown_path
 from engine.apiserver.zpages.pages import FLAGZ, STATUSZ, ZPages
@@ -94,7 +95,7 @@ class NonResource:
         if path.startswith("/openapi/"):
             return await self._openapi(call, path)
         accept = request.headers.get("accept", "")
-        if path in ("/api", "/apis") and (form := _aggregated_form(accept)):
+        if path in ("/api", "/apis") and (form := discovery.aggregated_form(accept)):
             resources, core = self._backend.resources, path == "/api"
             return self._document(
                 call,
@@ -102,7 +103,7 @@ class NonResource:
                 lambda: discovery.aggregated(resources, core=core),
                 kind=discovery.AGGREGATED_MEDIA_TYPE.replace(JSON, form),
                 headers=_FOR_ALL,
-                yaml=form == YAML,
+                form=form,
             )
         make = self._discovery(path, call)
         if make is None:
@@ -110,8 +111,8 @@ class NonResource:
         if not path.startswith("/api"):
             return self._document(call, path, make)
         check_discovery_accept(self._backend.resources, path, accept)
-        yaml = YAML in accept and likes_yaml(accept)
-        return self._document(call, path, make, kind=YAML if yaml else JSON, yaml=yaml)
+        form = YAML if YAML in accept and likes_yaml(accept) else JSON
+        return self._document(call, path, make, kind=form, form=form)
 
     def _dump(self, request: Request, path: str) -> Response:
         text = fairness.dump(self._levels, path, details=bool(request.parameter("includeRequestDetails")))
@@ -249,10 +250,10 @@ class NonResource:
         *,
         kind: str = JSON,
         headers: Mapping[str, str] | None = None,
-        yaml: bool = False,
+        form: str = JSON,
     ) -> Response:
         """A document, made once; with `headers` those and its ETag, and 304 for who has it. In-process callers get the
-        value itself. The ETag is that of the JSON, also of what is shown as YAML (discovery/aggregated/etag.go)."""
+        value itself. The ETag is that of the JSON, also of what has another form (discovery/aggregated/etag.go)."""
         made = self._made.get(key)
         if made is None:
             body = orjson.dumps(make())
@@ -261,7 +262,9 @@ class NonResource:
         told = {"content-type": kind} if headers is None else {"content-type": kind, "etag": tag, **headers}
         if headers is not None and call.request.headers.get("if-none-match") == tag:
             return Response(304, None, told)
-        if yaml and not call.request.in_process:
+        if form == PROTOBUF:
+            return Response(200, discovery_protobuf(orjson.loads(body)), told)
+        if form == YAML and not call.request.in_process:
             return Response(200, dump(orjson.loads(body)).encode(), told)
         return Response(200, orjson.loads(body) if call.request.in_process else body, told)
 
@@ -292,20 +295,6 @@ def _share(text: str) -> float:
         return float(text)
     except ValueError:
         return 1.0
-
-
-def _aggregated_form(accept: str) -> str:
-    """The media type of the aggregated form, if that is the first of an Accept header that is served; "" if not."""
-    for clause in accept.split(","):
-        kind, *parameters = (part.strip() for part in clause.split(";"))
-        if kind not in (JSON, YAML, "*/*", "application/*"):
-            continue
-        asked = dict(part.partition("=")[::2] for part in parameters)
-        if not asked.get("as"):
-            return ""
-        if asked["as"] == "APIGroupDiscoveryList" and asked.get("v") == "v2":
-            return YAML if kind == YAML else JSON
-    return ""
 
 
 def _present(document: Any) -> Make | None:

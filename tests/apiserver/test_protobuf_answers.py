@@ -185,3 +185,30 @@ async def test_what_api_answers_is_of_no_version(server: ApiServer) -> None:
     response = await asked(server, "/api")
     assert response.headers["content-type"] == PROTOBUF
     assert response.body.startswith(b"k8s\0\x0a\x0f\x0a\0\x12\x0bAPIVersions")
+
+
+async def test_aggregated_discovery_has_a_protobuf(server: ApiServer) -> None:
+    """It says what the JSON says (apidiscovery/v2 generated.proto)."""
+    accept = f"{PROTOBUF};g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+    answer = await asked(server, "/apis", accept)
+    assert answer.headers["content-type"] == accept
+    told = (await asked(server, "/apis", accept.replace(PROTOBUF, JSON))).body
+    told = told if isinstance(told, dict) else orjson.loads(told)
+    group = next(each for each in told["items"] if each["metadata"]["name"] == "policy")
+    (version,) = group["versions"]
+    (resource,) = version["resources"]
+    (status,) = resource["subresources"]
+
+    def kind(value: Object) -> bytes:
+        return message((1, value["group"]), (2, value["version"]), (3, value["kind"]))
+
+    verbs = [(4, verb) for verb in status["verbs"]]
+    of_status = message((1, "status"), (2, kind(status["responseKind"])), *verbs)
+    of_resource = message(
+        (1, "poddisruptionbudgets"), (2, kind(resource["responseKind"])), (3, "Namespaced"), (4, "poddisruptionbudget"),
+        *((5, verb) for verb in resource["verbs"]), (6, "pdb"), (8, of_status),
+    )  # fmt: skip
+    meta = message((1, "policy"), *((number, "") for number in range(2, 7))) + b"\x38\x00" + message((8, ""))
+    wanted = message((1, meta), (2, message((1, "v1"), (2, of_resource), (3, "Current"))))
+    assert message((2, wanted)) in answer.body
+    assert answer.body.startswith(envelope("apidiscovery.k8s.io/v2", "APIGroupDiscoveryList", b"")[:50])

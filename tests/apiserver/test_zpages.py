@@ -54,7 +54,10 @@ async def test_a_page_is_text_unless_its_object_is_asked_for(client: Client, kin
         assert answer.status == 200, accept
         if expected == "text":
             assert answer.body.decode().startswith(f"\nkube-apiserver {kind.lower()}\nWarning: This endpoint is not ")
-        elif "yaml" in accept:
+            continue
+        media = "application/yaml" if "yaml" in accept else "application/json"
+        assert answer.headers["content-type"] == f"{media};g=config.k8s.io;v={expected};as={kind}"
+        if "yaml" in accept:
             assert {"apiVersion: config.k8s.io/v1beta1", f"kind: {kind}"} <= set(answer.body.decode().splitlines())
         else:
             assert answer.body["apiVersion"] == f"config.k8s.io/{expected}", accept

@@ -13,7 +13,7 @@ from typing import Any
 
 from engine.api.golang.yaml_writer import dump
 from engine.api.types import Object
-from engine.api.wire import JSON, YAML, Response
+from engine.api.wire import YAML, Response
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
 from engine.apiserver.zpages.negotiation import DEPRECATED, GROUP, TEXT, Form, negotiated
@@ -101,6 +101,5 @@ def _structured(form: Form, kind: str, content: dict[str, Any]) -> Response:
         "metadata": {"name": _COMPONENT},
         **content,
     }
-    if form.media_type == YAML:
-        return Response(200, dump(body).encode(), {"content-type": YAML})
-    return Response(200, body, {"content-type": JSON})
+    told = {"content-type": f"{form.media_type};g={GROUP};v={form.version};as={kind}"}
+    return Response(200, dump(body).encode() if form.media_type == YAML else body, told)
