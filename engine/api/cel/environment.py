@@ -31,6 +31,7 @@ from engine.api.cel.operators import operators
 from engine.api.cel.parser import parse
 from engine.api.cel.stack import room
 from engine.api.cel.syntax import CompileError, ProgramError, Source
+from engine.api.cel.times import times
 from engine.api.cel.types import Type
 from engine.api.cel.values import EvaluationError
 
@@ -47,8 +48,8 @@ Fields = Mapping[str, Type]
 
 @lru_cache(maxsize=1)
 def _functions() -> Mapping[str, Function]:
-    return joined(operators(), conversions(), texts(), lists(), extended_lists(), optionals(), numbers(), addresses(),
-                  named_formats(), authorization.authorization())  # fmt: skip
+    return joined(operators(), conversions(), times(), texts(), lists(), extended_lists(), optionals(), numbers(),
+                  addresses(), named_formats(), authorization.authorization())  # fmt: skip
 
 
 @lru_cache(maxsize=1)

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from engine.api.cel.checker import Checked
-from engine.api.cel.conversions import parse_duration, parse_timestamp
 from engine.api.cel.library.formatting import Clause, interpolated
 from engine.api.cel.operators import timestamp
 from engine.api.cel.syntax import Issue, Node
+from engine.api.cel.times import parse_duration, parse_timestamp
 from engine.api.cel.types import Type
 from engine.api.cel.values import EvaluationError
 from engine.api.crd import patterns

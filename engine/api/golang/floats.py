@@ -1,11 +1,39 @@
-"""Floats as Go's fmt prints them with %v and %g (strconv, ftoa.go, the shortest digits that tell a number)."""
+"""Floats as Go reads them from text (strconv, ParseFloat), and as its fmt prints them with %v and %g (ftoa.go, the
+shortest digits that tell a number).
+"""
 
 from __future__ import annotations
 
 import math
+import re
 from decimal import Decimal
 
+from engine.api.golang.text import quoted
+
 _LEAST, _MOST = -4, 6  # outside of these powers of ten a number is written with an exponent
+_DIGITS, _HEX_DIGITS = "[0-9](?:_?[0-9])*", "[0-9a-fA-F](?:_?[0-9a-fA-F])*"
+_DECIMAL = re.compile(rf"[+-]?(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?")
+_HEX = re.compile(rf"[+-]?0[xX](?:_?{_HEX_DIGITS}(?:\.(?:{_HEX_DIGITS})?)?|\.{_HEX_DIGITS})[pP][+-]?{_DIGITS}")
+_SPECIAL = re.compile(r"[+-]?inf(?:inity)?|nan", re.IGNORECASE)
+
+
+def parse_float(text: str) -> float:
+    """`1`, `.5e3`, `1_000`, `0x1p-2`, `Inf`. Raises ValueError in Go's words."""
+    if _SPECIAL.fullmatch(text):
+        return float(text)
+    digits = text.replace("_", "")
+    if _DECIMAL.fullmatch(text):
+        value = float(digits)
+    elif _HEX.fullmatch(text):
+        try:
+            value = float.fromhex(digits)
+        except OverflowError:
+            value = math.inf
+    else:
+        raise ValueError(f"strconv.ParseFloat: parsing {quoted(text)}: invalid syntax")
+    if math.isinf(value):
+        raise ValueError(f"strconv.ParseFloat: parsing {quoted(text)}: value out of range")
+    return value
 
 
 def shown_float(value: float) -> str:

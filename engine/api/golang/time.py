@@ -28,6 +28,8 @@ _RANGES = {"01": (1, 12, "month"), "15": (0, 23, "hour"), "04": (0, 59, "minute"
 _RFC3339 = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{1,2}):([0-9]{2}):([0-9]{2})(?:[.,]([0-9]+))?(?:Z|([+-])([0-9]{2}):([0-9]{2}))"
 )
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_CYCLE_SECONDS = 146097 * 24 * 3600  # of 400 years
 
 
 class TimeError(ValueError):
@@ -46,7 +48,22 @@ def micros(text: str) -> str:
     return _moment(text, MICROS_LAYOUT, "%m-%dT%H:%M:%S.%fZ")
 
 
+def instant(text: str) -> tuple[int, int]:
+    """The nanoseconds since 1970, and how many seconds its zone is ahead. Raises TimeError."""
+    local, beyond, away, fraction = _read(text, SECONDS_LAYOUT)
+    since = (local - away - _EPOCH) // timedelta(seconds=1) + beyond // 400 * _CYCLE_SECONDS
+    return since * 10**9 + int(f"{fraction:0<9}"[:9]), away // timedelta(seconds=1)
+
+
 def _moment(text: str, layout: str, form: str) -> str:
+    local, beyond, away, fraction = _read(text, layout)
+    moment = local - away
+    return f"{moment.year + beyond:04d}-{moment.replace(microsecond=int(f'{fraction:0<6}'[:6])).strftime(form)}"
+
+
+def _read(text: str, layout: str) -> tuple[datetime, int, timedelta, str]:
+    """The local time in years that Python has, how many it really is beyond them, its zone's offset and the fraction
+    of its seconds."""
     match = _RFC3339.fullmatch(text)
     if match is None or (layout == MICROS_LAYOUT and len(match[7] or "") != 6):
         raise TimeError(_explain(text, layout))
@@ -57,11 +74,10 @@ def _moment(text: str, layout: str, form: str) -> str:
     # Go goes beyond the years that Python has; all is the same again after 400 of them.
     shown = year % 400 + 2000
     try:
-        local = datetime(shown, month, day, hour, minute, second, int(f"{match[7] or '':0<6}"[:6]), UTC)
+        local = datetime(shown, month, day, hour, minute, second, tzinfo=UTC)
     except ValueError:
         raise TimeError(_explain(text, layout)) from None
-    moment = local + offset if match[8] == "-" else local - offset
-    return f"{moment.year - shown + year:04d}-{moment.strftime(form)}"
+    return local, year - shown, -offset if match[8] == "-" else offset, match[7] or ""
 
 
 def _offset_range(hours: str | None, minutes: str | None) -> str:

@@ -10,7 +10,7 @@ import math
 from base64 import b64encode
 from typing import Any
 
-from engine.api.cel.conversions import shown_duration, shown_timestamp
+from engine.api.cel.times import shown_duration, shown_timestamp
 from engine.api.cel.values import Duration, Opaque, Optional, Struct, Timestamp, of_key, type_of
 from engine.api.crd.cel.escaping import unescaped
 from engine.api.types import Object

@@ -140,8 +140,8 @@ FAIL = {
     "s.charAt(9) == ''": "index out of range: 9",
     "s.substring(40) == ''": "index out of range: 40",
     "[true, true].transformMapEntry(i, v, {v: i}) == {}": "insert failed: key true already exists",
-    "int(s) == 1": 'strconv.ParseInt: parsing "text": invalid syntax',
-    "duration(s) == duration('1s')": 'time: invalid duration "text"',
+    "int(s) == 1": "type conversion error from 'string' to 'int'",
+    "duration(s) == duration('1s')": "type conversion error from 'string' to 'google.protobuf.Duration'",
     "uint(-n) == 1u": "unsigned integer overflow",
     "timestamp(n * 1000000000000) == timestamp(0)": "timestamp overflow",
     "quantity(s) == quantity('1')": "quantities must match the regular expression "

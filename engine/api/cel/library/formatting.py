@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from engine.api.cel.conversions import shown_duration, shown_timestamp
+from engine.api.cel.times import shown_duration, shown_timestamp
 from engine.api.cel.types import Type
 from engine.api.cel.values import Duration, EvaluationError, Struct, Timestamp, UInt, of_key, type_of
 from engine.api.golang.floats import shown_float

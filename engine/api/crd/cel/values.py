@@ -11,10 +11,11 @@ from binascii import Error as Base64Error
 from collections.abc import Mapping
 from typing import Any
 
-from engine.api.cel.conversions import parse_duration, parse_timestamp
+from engine.api.cel.times import parse_duration
 from engine.api.cel.values import Duration, EvaluationError, Failed, MapList, Timestamp, Unordered
 from engine.api.crd.cel.escaping import escaped
 from engine.api.crd.structural import Structural
+from engine.api.golang.time import instant
 
 _RESOURCE_META = ("name", "generateName")
 # What values of a type are, and what is said of others.
@@ -131,4 +132,4 @@ def _time(text: str) -> Timestamp:
     zone = match[3] or "Z"
     if len(zone) == 5:
         zone = f"{zone[:3]}:{zone[3:]}"
-    return parse_timestamp(f"{match[1]}T{match[2] or '00:00:00'}{zone}")
+    return Timestamp(*instant(f"{match[1]}T{match[2] or '00:00:00'}{zone}"))
