@@ -7,6 +7,7 @@ a button to begin again.
 from __future__ import annotations
 
 import copy
+import re
 from urllib.parse import urlsplit
 
 from aiohttp import web
@@ -14,6 +15,22 @@ from textual_serve.app_service import AppService
 from textual_serve.server import Server, to_int
 
 HEARTBEAT_SECONDS = 60.0  # a browser that has not answered after half of it is gone; on a busy machine it may take long
+
+
+# A page that waits for a click before it takes keys needs a mouse.
+TAKES_KEYS = """<script>
+new MutationObserver((changes, observer) => {
+  const keys = document.querySelector(".xterm-helper-textarea");
+  if (keys) { keys.focus(); observer.disconnect(); }
+}).observe(document.documentElement, { childList: true, subtree: true });
+</script>
+"""
+FONT_FROM_ELSEWHERE = re.compile(r"<link[^>]*fonts\.googleapis\.com[^>]*>")
+
+
+def _ready_for_keys(page: str) -> str:
+    """The page takes keys as soon as the terminal is there; and nothing of it waits for another site to answer."""
+    return FONT_FROM_ELSEWHERE.sub("", page).replace("</head>", f"{TAKES_KEYS}</head>", 1)
 
 
 class Visit(AppService):
@@ -33,7 +50,9 @@ class WebServer(Server):
     async def handle_index(self, request: web.Request) -> web.StreamResponse:
         here = copy.copy(self)
         here.public_url = f"{request.headers.get('X-Forwarded-Proto', request.scheme)}://{request.host}"
-        page: web.StreamResponse = await Server.handle_index(here, request)
+        page = await Server.handle_index(here, request)
+        assert isinstance(page, web.Response)
+        page.text = _ready_for_keys(page.text or "")
         return page
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
