@@ -178,6 +178,7 @@ LONE: Mapping[str, Route] = {  # words that stand alone
     **dict.fromkeys(CONTEXTS, Mistyped(ONE_CLUSTER)),
 }
 PRINTED_BY_GET = ("-o", "--output", "--show-labels", "-L", "--label-columns", "--sort-by")
+ALL = "all"  # kubectl's category, of which no resource has the name
 OF_A_SHELL = frozenset(("|", ">", ">>", "<", "&&", "||", "&", ";"))
 
 
@@ -207,6 +208,8 @@ def route(text: str, *, screens: Collection[str], verbs: Collection[str]) -> Rou
         return Mistyped(ONE_CLUSTER)
     if listing is None:  # `deploy -o yaml` is a `get`; `aply -f x` is for kubectl to complain of
         return Kubectl(("get", *words) if words[1].startswith(PRINTED_BY_GET) else tuple(words))
+    if "," in first or first == ALL:  # no one list has the objects of several kinds: kubectl prints one table each
+        return Kubectl(("get", *words))
     return _listed(first, listing, tuple(words) if len(words) > 1 else ())
 
 

@@ -56,6 +56,9 @@ CASES = [
     pytest.param("ctx away", Mistyped(ONE_CLUSTER), id="another cluster by its name"),
     pytest.param("pod/web-0", ToObject("pod", "web-0"), id="an object, as get prints its name"),
     pytest.param("deploy.apps/web -n shop", ToObject("deploy.apps", "web", "shop"), id="an object in a namespace"),
+    pytest.param("rs,po", Kubectl(("get", "rs,po")), id="several kinds are kubectl's to print"),
+    pytest.param("all", Kubectl(("get", "all")), id="and so is a category"),
+    pytest.param("all -n shop", Kubectl(("get", "all", "-n", "shop")), id="in a namespace"),
     pytest.param("apps/v1/deployments", ToResource("deployments.v1.apps"), id="a resource by its group, as in k9s"),
     pytest.param("v1/pods", ToResource("pods.v1."), id="a resource by its version alone"),
     pytest.param(
