@@ -101,7 +101,7 @@ async def test_a_copy_of_busybox_is_busybox(world: World) -> None:
 
 async def test_nginx_has_no_pages_where_an_empty_volume_is_mounted(world: World) -> None:
     mount = Mount("/usr/share/nginx/html", "/volumes/html", volume=Volume())
-    runtime, container = await started(world, "nginx", mounts=[mount])
+    runtime, container = await started(world, "nginx", mounts=(mount,))
 
     assert runtime.network_probe(container, 80, "/") == ("status", "403")
     assert runtime.network_probe(container, 80, "/index.html") == ("status", "404")

@@ -124,6 +124,9 @@ class ContainerConfig:
     groups: tuple[int, ...] = ()
     readonly_rootfs: bool = False
     privileged: bool = False
+    capabilities: Object = field(default_factory=dict)  # what to add and to drop, in the API's words
+    no_new_privileges: bool = False
+    seccomp: bool = False  # whether calls of the kernel are filtered
     pid_target: str = ""  # the container whose processes it sees
     termination_message_path: str = TERMINATION_LOG
     resources: Object = field(default_factory=dict)

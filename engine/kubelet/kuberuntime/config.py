@@ -104,6 +104,9 @@ def container_config(
         groups=_groups(pod),
         readonly_rootfs=bool(own.get("readOnlyRootFilesystem")),
         privileged=bool(own.get("privileged")),
+        capabilities=own.get("capabilities") or {},
+        no_new_privileges=own.get("allowPrivilegeEscalation") is False,
+        seccomp=_is_filtered(pod, container),
         pid_target=container.get("targetContainerName", ""),
         termination_message_path=container.get("terminationMessagePath") or TERMINATION_LOG,
         resources=container.get("resources") or {},
@@ -117,6 +120,13 @@ def _of_context(pod: Object, container: Object, field: str) -> int | None:
         if context and context.get(field) is not None:
             return int(context[field])
     return None
+
+
+def _is_filtered(pod: Object, container: Object) -> bool:
+    """Whether a seccomp profile is asked for; the container's own word counts first. A privileged one has none."""
+    own = container.get("securityContext") or {}
+    profile = own.get("seccompProfile") or _security(pod).get("seccompProfile") or {}
+    return profile.get("type", "Unconfined") != "Unconfined" and not own.get("privileged")
 
 
 def _groups(pod: Object) -> tuple[int, ...]:

@@ -19,6 +19,7 @@ from engine.kubelet.runtime import agnhost, entrypoints, samples
 from engine.kubelet.runtime.catalog import ImageProfile, known_as
 from engine.kubelet.runtime.files import Files
 from engine.kubelet.runtime.image_files import tree_of
+from engine.kubelet.runtime.kernel_files import KernelFiles
 from engine.kubelet.runtime.logs import LogFile
 from engine.kubelet.runtime.reference import Reference
 from engine.kubelet.runtime.sessions import encoded
@@ -52,6 +53,7 @@ class SimulatedContainer:
         self.profile = profile
         self.machine = machine
         machine.memory_limit = self._memory_limit
+        machine.files.kernel = KernelFiles(machine, lambda: self.status.config)
         self.log = LogFile(clock.now)
         self.cause: SpanContext | None = None  # the call that started it
         self._clock = clock
@@ -143,14 +145,14 @@ class SimulatedContainer:
         if not argv:  # an image that the catalogue does not know: taken for a server that ends on SIGTERM
             self._serve_unknown()
             name = self.machine.image.rpartition("/")[2].partition(":")[0]
-            self._pid = self.machine.processes.enter([name], self._signalled_from_inside)
+            self._pid = self.machine.processes.enter([name], self._signalled_from_inside, self.machine.files)
             return programs.serve(programs.Server(0), first=True)
         program = argv[0].rpartition("/")[2]
         by_entrypoint = not self.status.config.command and self.profile.programs is not None
         if by_entrypoint and (refused := entrypoints.refusal(program, self.machine)):
             self._print(2, refused)
             return 1
-        self._pid = self.machine.processes.enter(argv, self._signalled_from_inside)
+        self._pid = self.machine.processes.enter(argv, self._signalled_from_inside, self.machine.files)
         reads = self.input if self.status.config.stdin else None
         io = Io(partial(self._print, 1), partial(self._print, 2), None, reads, self.terminal is not None)
         call = Call(

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, MutableSet
 from datetime import datetime
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from engine.disks import DIRECTORY_MODE, Volume, size_of
 from engine.kubelet.cri import Identity
@@ -21,6 +21,7 @@ _ROOT = Identity()
 # Modes of directories of images that are not the usual.
 _MODES = {"/tmp": 0o1777, "/var/tmp": 0o1777, "/dev/shm": 0o1777, "/root": 0o700}
 # What is mounted over the root of any container.
+_READ_ONLY = 0o444
 _DEVICES, _KERNEL = ("/dev", "/proc", "/sys"), ("/proc/sys", "/sys")
 
 
@@ -89,6 +90,14 @@ class Directories(MutableSet[str]):
         self._own.discard(path)
 
 
+class Shown(Protocol):
+    """Files that are made when they are read: the kernel's."""
+
+    def read(self, path: str) -> str | None: ...
+
+    def paths(self) -> Iterator[str]: ...
+
+
 class Files(MutableMapping[str, str]):
     """Text by absolute path. `lower` is what the image has, which all its containers share; `now` gives the time of a
     write. Writing raises OSError where the container's processes may not."""
@@ -119,6 +128,7 @@ class Files(MutableMapping[str, str]):
         self._modes: dict[str, int] = {}
         self._owners: dict[str, tuple[int, int]] = {}
         self.created = now() if now is not None else None
+        self.kernel: Shown | None = None
 
     def modified(self, path: str) -> datetime | None:
         """When the container wrote it last; of all else when the container was made."""
@@ -160,6 +170,8 @@ class Files(MutableMapping[str, str]):
 
     def mode_of(self, path: str, *, directory: bool = False) -> int | None:
         """None for a file whose mode nobody has said."""
+        if not directory and self._shown(path) is not None:
+            return _READ_ONLY
         mounted = self.mounted(path)
         if mounted is not None:
             return mounted.volume.mode_of(mounted.key(path) or "", directory=directory)
@@ -214,6 +226,8 @@ class Files(MutableMapping[str, str]):
         if path == self._termination_log:
             return
         self._check_read_only(path)
+        if self._shown(path) is not None:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
         if not self.identity.uid:
             return
         if path in self:
@@ -247,6 +261,8 @@ class Files(MutableMapping[str, str]):
     # -- a mapping
 
     def __getitem__(self, path: str) -> str:
+        if (shown := self._shown(path)) is not None:
+            return shown
         files, key = self._place(path)
         if files is self._own and key not in self._own and key not in self._hidden:
             return self._lower[key]
@@ -262,11 +278,16 @@ class Files(MutableMapping[str, str]):
         if self._now is not None:
             self._written[path] = self._now()
 
+    def _shown(self, path: str) -> str | None:
+        return None if self.kernel is None else self.kernel.read(path)
+
     def provide(self, path: str, text: str) -> None:
         """Put there what the node and not a process of the container writes."""
         self._own[path] = text
 
     def __delitem__(self, path: str) -> None:
+        if self._shown(path) is not None:
+            raise OSError(errno.EPERM, os.strerror(errno.EPERM), path)
         self._check_read_only(path)
         files, key = self._place(path)
         of_image = files is self._own and key in self._lower and key not in self._hidden
@@ -280,6 +301,12 @@ class Files(MutableMapping[str, str]):
             self._owners.pop(path, None)
 
     def __iter__(self) -> Iterator[str]:
+        yield from self.stored()
+        if self.kernel is not None:
+            yield from self.kernel.paths()
+
+    def stored(self) -> Iterator[str]:
+        """All but what the kernel shows."""
         yield from self._own
         for path in self._lower:
             if path not in self._own and path not in self._hidden and self._place(path)[0] is self._own:

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from engine.kubelet.runtime.files import Files
+
 Taker = Callable[[str], None]  # takes a signal by its name, as in TERM
 # What a signal that ends a process adds to 128.
 SIGNALS = {"HUP": 1, "INT": 2, "QUIT": 3, "KILL": 9, "TERM": 15}
@@ -16,19 +18,29 @@ _NUMBERS = {str(number): name for name, number in SIGNALS.items()}
 class Processes:
     def __init__(self) -> None:
         self.last = 1 - STEP
-        self._found: dict[int, tuple[str, Taker | None]] = {}
+        self._found: dict[int, tuple[tuple[str, ...], Taker | None, Files | None]] = {}
 
     def __len__(self) -> int:
         return len(self._found)
 
     def __iter__(self) -> Iterator[tuple[int, str]]:
         """Ids and command lines, in order."""
-        return ((pid, self._found[pid][0]) for pid in sorted(self._found))
+        return ((pid, " ".join(self._found[pid][0])) for pid in sorted(self._found))
 
-    def enter(self, argv: Sequence[str], take: Taker | None = None) -> int:
+    def argv(self, pid: int) -> list[str] | None:
+        """The words of its command line; None if there is no such process."""
+        found = self._found.get(pid)
+        return None if found is None else list(found[0])
+
+    def root(self, pid: int) -> Files | None:
+        """The files that it sees; None if that was not told."""
+        found = self._found.get(pid)
+        return None if found is None else found[2]
+
+    def enter(self, argv: Sequence[str], take: Taker | None = None, root: Files | None = None) -> int:
         """One begins; the first is 1. `take` delivers a signal to it, once its sender has had its turn."""
         self.last += STEP
-        self._found[self.last] = (" ".join(argv), take)
+        self._found[self.last] = (tuple(argv), take, root)
         return self.last
 
     def leave(self, pid: int) -> None:

@@ -78,6 +78,7 @@ def _cut(call: Call) -> int:
 
 def _characters(text: str) -> str:
     """A set of characters as `tr` takes it: ranges, classes and escapes spelled out."""
+    text = re.sub(r"\\([0-7]{1,3})", lambda match: chr(int(match[1], 8) & 0xFF), text)
     for name, members in {**_CLASSES, **_ESCAPES}.items():
         text = text.replace(name, members)
     return re.sub(r"(.)-(.)", lambda match: "".join(map(chr, range(ord(match[1]), ord(match[2]) + 1))), text)

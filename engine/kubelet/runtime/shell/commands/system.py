@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from engine.disks import MEMORY
 from engine.kubelet import kernel
+from engine.kubelet.runtime.kernel_files import mounts_of
 from engine.kubelet.runtime.shell import programs
 from engine.kubelet.runtime.shell.commands.call import Call, Command
 from engine.kubelet.runtime.shell.expansion import Arithmetic
 from engine.kubelet.runtime.shell.lexer import ShellSyntaxError
 
 _PARAMETERS = "/proc/sys/"
-_STANDARD = [
-    ("proc", "/proc", "proc", False),
-    ("tmpfs", "/dev", "tmpfs", False),
-    ("sysfs", "/sys", "sysfs", True),
-    ("shm", "/dev/shm", "tmpfs", False),
-]
 
 
 def _env(call: Call) -> int:
@@ -96,14 +90,9 @@ def _sysctl(call: Call) -> int:
 
 def _mount(call: Call) -> int:
     """What is mounted; a container may mount nothing."""
-    files = call.machine.files
     if call.operands:
         return call.fail(f"mounting {call.operands[0]} on {call.operands[-1]} failed: Operation not permitted", 32)
-    rows = [("overlay", "/", "overlay", files.read_only), *_STANDARD]
-    for mounted in sorted(files.mounts, key=lambda mounted: mounted.path):
-        tmpfs = mounted.volume.medium == MEMORY
-        rows.append(("tmpfs" if tmpfs else "/dev/vda1", mounted.path, "tmpfs" if tmpfs else "ext4", mounted.read_only))
-    for device, path, kind, read_only in rows:
+    for device, path, kind, read_only in mounts_of(call.machine):
         call.io.stdout(f"{device} on {path} type {kind} ({'ro' if read_only else 'rw'},relatime)\n")
     return 0
 
