@@ -8,6 +8,7 @@ answered in net/http's words (server.go, conn.serve).
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from aiohttp import web
@@ -20,6 +21,8 @@ HEADER_LIMIT = 1024 * 1024 + 4096
 # net/http does not count headers: as many as fit are taken, of three bytes and a line's end each.
 _HEADERS = HEADER_LIMIT // 5
 _TOO_MANY = "Too many headers received"  # aiohttp's parsers say so without a class of its own
+_NO_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
+_BAD = "400 Bad Request"
 
 
 class Server(web.Server):
@@ -52,10 +55,26 @@ class Connection(RequestHandler):
         if not isinstance(exc, HttpProcessingError) or request.writer.output_size > 0:
             return super().handle_error(request, status, exc, message)
         large = isinstance(exc, LineTooLong) or exc.message == _TOO_MANY
-        code, text = (431, "431 Request Header Fields Too Large") if large else (400, "400 Bad Request")
-        answer = web.Response(status=code, text=text, content_type="text/plain", charset="utf-8")
-        answer.force_close()
-        return answer
+        return _ended(431, "431 Request Header Fields Too Large") if large else _ended(400, _BAD)
+
+
+def refusal(request: web.BaseRequest) -> web.Response | None:
+    """The answer to what aiohttp takes for a request and net/http does not: one of another version of HTTP (server.go,
+    http1ServerSupportsRequest), or for a path that is none (net/url; a query may be anything)."""
+    if request.version < (1, 0):
+        return _ended(400, _BAD)
+    if request.version >= (2, 0):
+        return _ended(505, "505 HTTP Version Not Supported: unsupported protocol version")
+    if _NO_ESCAPE.search(request.raw_path.partition("?")[0]):
+        return _ended(400, _BAD)
+    return None
+
+
+def _ended(code: int, text: str) -> web.Response:
+    """An answer after which the connection ends."""
+    answer = web.Response(status=code, text=text, content_type="text/plain", charset="utf-8")
+    answer.force_close()
+    return answer
 
 
 async def body_invited(request: web.BaseRequest) -> bool:

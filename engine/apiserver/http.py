@@ -31,7 +31,7 @@ from engine.api.wire import (
     Request,
     Response,
 )
-from engine.apiserver.connections import Server, body_invited
+from engine.apiserver.connections import Server, body_invited, refusal
 from engine.apiserver.handshake import protocols_offered, wants_web_socket
 from engine.apiserver.protobuf.answers import FRAME_HEAD
 from engine.apiserver.protobuf.answers import STREAM as PROTOBUF_WATCH
@@ -106,6 +106,8 @@ class HttpServer:
     # -- one request
 
     async def _serve(self, incoming: web.BaseRequest) -> web.StreamResponse:
+        if (refused := refusal(incoming)) is not None:
+            return refused
         if not await body_invited(incoming):
             return _closing(417)
         request = await _request(incoming)

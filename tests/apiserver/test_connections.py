@@ -79,6 +79,27 @@ async def test_what_is_no_http_is_a_bad_request(port: int) -> None:
     assert answer.endswith(b"\r\n\r\n400 Bad Request")
 
 
+@pytest.mark.parametrize(
+    ("line", "answered"),
+    [
+        (b"GET /", b"400 Bad Request"),
+        (b"GET / HTTP/2.0", b"505 HTTP Version Not Supported: unsupported protocol version"),
+        (b"GET /%zz HTTP/1.1", b"400 Bad Request"),
+        (b"GET /a%2 HTTP/1.1", b"400 Bad Request"),
+    ],
+)
+async def test_what_is_no_request_for_net_http_is_answered_and_ended(port: int, line: bytes, answered: bytes) -> None:
+    answer = await _ask(port, line + b"\r\nHost: x\r\n\r\n")
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.split(b"\r\n")[0].split(b" ")[1] == answered[:3]
+    assert body == answered
+
+
+async def test_a_query_may_have_any_percent_signs(port: int) -> None:
+    answer = await _ask(port, b"GET /?a=%zz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 200 OK")
+
+
 async def test_a_body_is_not_unpacked(port: int, echo: Echo) -> None:
     packed = gzip.compress(b"{}")
     head = b"POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n"
