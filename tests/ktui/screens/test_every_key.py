@@ -39,9 +39,11 @@ from ktui.widgets.grid import Grid
 from tests.ktui.screens.driver import WEB, Driver
 
 Seen = str | Callable[[Driver], object]
-ELSEWHERE = {  # that these do what they say is tested where a terminal, a connection over HTTPS or the engine's end is
+# That these do what they say is tested where a terminal, a small one, a connection over HTTPS or the engine's end is.
+ELSEWHERE = {
     ("KtuiApp", "q"), ("KtuiApp", "ctrl+c"), ("KtuiApp", "ctrl+z"),
     ("Shell", "escape"), ("Shell", "ctrl+d"),
+    ("Inspector", "escape"),
     ("TooSmall", "q"), ("TooSmall", "ctrl+z"),
 }  # fmt: skip
 
@@ -100,6 +102,16 @@ def canvas(driver: Driver) -> FlowCanvas:
 
 def on(kind: type[ModalScreen[Any]]) -> Callable[[Driver], object]:
     return lambda driver: isinstance(driver.app.screen, kind)
+
+
+def scrolled_to(least: int) -> Callable[[Driver], object]:
+    """What has the focus is so many lines down; 0 is its top."""
+
+    def holds(driver: Driver) -> object:
+        at = driver.app.focused.scroll_offset.y if driver.app.focused is not None else -1
+        return at == 0 if least == 0 else at >= least
+
+    return holds
 
 
 def closed(driver: Driver) -> object:
@@ -358,6 +370,21 @@ ROWS = [
         ("enter", lambda driver: driver.find(Grid).has_focus, ("slash", "w")),
         ("escape", lambda driver: "/w" not in driver.picture, ("slash", "w")),
     ),
+    *rows(
+        "Scrolled",
+        "pods",
+        *((key, scrolled_to(0), ("enter", "down")) for key in ("up", "k", "pageup", "ctrl+b", "home", "g")),
+        *((key, scrolled_to(1), ("enter",)) for key in ("down", "j")),
+        *((key, scrolled_to(2), ("enter",)) for key in ("pagedown", "ctrl+f", "end", "G")),
+    ),
+    *rows(
+        "ScrolledLog",
+        "pods",
+        *((key, scrolled_to(0), ("d", "down")) for key in ("up", "k", "pageup", "ctrl+b", "home", "g")),
+        *((key, scrolled_to(1), ("d",)) for key in ("down", "j")),
+        *((key, scrolled_to(2), ("d",)) for key in ("pagedown", "ctrl+f", "end", "G")),
+    ),
+    *rows("Inspector", "flow", ("escape", focused(FlowCanvas), ("up", "tab"))),
     *rows("Prompt", "pods", ("escape", closed, ("x",))),
 ]
 TOUR = [
