@@ -93,7 +93,7 @@ class ControllersScreen(PolledScreen):
         wide = self.size.width >= WIDE_FROM
         self.all.problem = self.problem
         rows = self.model.rows(wide=wide, now=self.ktui.summary.now)
-        self.all.show(WIDE_TITLES if wide else TITLES, rows, empty="" if self.problem else EMPTY)
+        self.all.show(WIDE_TITLES if wide else TITLES, rows, empty=self.if_empty(EMPTY))
         self._draw_totals()
         is_known = self.model.inside.get("name") == self.subject and self.subject != ""
         self.reconciles.title = f"Reconciles of {self.subject}" if self.subject else "Reconciles"

@@ -106,7 +106,7 @@ class NodesScreen(PolledScreen):
         wide = self.size.width >= WIDE_FROM
         self.nodes.problem = self.problem
         titles = WIDE_TITLES if wide else TITLES
-        self.nodes.show(titles, self.model.rows(wide=wide), empty="" if self.problem else EMPTY)
+        self.nodes.show(titles, self.model.rows(wide=wide), empty=self.if_empty(EMPTY))
         is_known = self.model.name == self.subject and self.subject != ""
         self.pod_workers.title = f"Pod workers of {self.subject}" if self.subject else "Pod workers"
         self.pod_workers.problem = self._inside_problem

@@ -17,6 +17,7 @@ from ktui.screens.frame import FrameScreen
 from ktui.widgets.grid import Grid
 
 FRAME_SECONDS = 0.05
+ASKING = "asking the engine …"
 SHARE = 19  # times what a frame took, until the next that nobody at the keys waits for
 
 
@@ -117,6 +118,10 @@ class PolledScreen(FrameScreen):
     def redraw(self) -> None:
         super().redraw()
         self.mark(at_once=True)
+
+    def if_empty(self, words: str) -> str:
+        """What to say in an empty table: `words` only where it is known that there is nothing."""
+        return "" if self.problem else ASKING if self._is_empty else words
 
     # -- frames
 

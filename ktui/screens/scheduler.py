@@ -94,8 +94,7 @@ class SchedulerScreen(PolledScreen):
         titles = WIDE_TITLES if wide else TITLES
         pane = self.query_one(TablePane)
         pane.problem, pane.note = self.problem, self.model.left_out
-        empty = EMPTY if self.model.queue else "…"
-        pane.show(titles, self.model.rows(now=self.ktui.summary.now), empty="" if self.problem else empty)
+        pane.show(titles, self.model.rows(now=self.ktui.summary.now), empty=self.if_empty(EMPTY))
         self._draw_queues()
         self._draw_bars()
         self._draw_attempt()

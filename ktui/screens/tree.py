@@ -21,6 +21,7 @@ from ktui.widgets.owned_details import event_parts, owned_parts
 from ktui.widgets.table_pane import TablePane
 
 TITLE = "workloads by owner"
+EMPTY = "No workloads here. Create some:  :apply -f samples/web.yaml"
 MOST = 500  # objects of a kind; what is beyond is counted
 
 
@@ -50,9 +51,8 @@ class TreeScreen(PolledScreen):
         self._events: tuple[str, list[Object]] = ("", [])  # of the object under the cursor, by its uid
 
     def compose_body(self) -> ComposeResult:
-        empty = "No workloads here. Create some:  :apply -f samples/web.yaml"
         with Beside():
-            yield TablePane(TITLE, empty=empty, id="tree")
+            yield TablePane(TITLE, empty="…", id="tree")
             yield DetailPane(id="owned")
 
     def focus_body(self) -> None:
@@ -135,9 +135,10 @@ class TreeScreen(PolledScreen):
     def draw(self) -> None:
         pane = self.query_one(TablePane)
         pane.problem = self.problem
-        pane.note = f"{self._more} more are not shown: n chooses a namespace, t all as a table" if self._more else ""
+        pane.note = f"and {self._more} more: n chooses a namespace, t lists all" if self._more else ""
         pane.title = f"{self._only} and what they own" if self._only else TITLE
-        pane.show(TITLES, self._tree.rows(self.ktui.summary.now, self._only))
+        rows = self._tree.rows(self.ktui.summary.now, self._only)
+        pane.show(TITLES, rows, empty=self.if_empty(EMPTY))
         self._draw_detail(pane.key)
 
     def _draw_detail(self, key: str) -> None:

@@ -117,3 +117,19 @@ async def test_rows_stay_while_the_connection_is_lost_and_are_current_again_afte
         engine.error = None
         await driver.misses(LOST)
         await driver.sees("gpu-0")
+
+
+class Silent(Engine):
+    """Takes every question, and has not answered one yet."""
+
+    async def send(self, request: Request) -> Response:
+        await asyncio.Event().wait()
+        raise AssertionError("nobody wakes it")
+
+
+@pytest.mark.parametrize("mode", ["controllers", "scheduler", "nodes", "tree"])
+async def test_nothing_is_said_to_be_missing_before_it_was_asked_for(mode: str) -> None:
+    async with shown(Silent()) as driver:
+        await driver.command(mode)
+        await driver.sees("asking the engine …")
+        assert not any(words in driver.picture for words in ("No node here", "No controller", "No workloads", "No Pod"))
