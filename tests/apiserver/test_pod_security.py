@@ -8,7 +8,7 @@ import pytest
 
 from engine.api.errors import ApiError
 from engine.api.pod_security import LevelVersion, evaluate, policy_of
-from engine.api.types import NAMESPACES, PODS, Object
+from engine.api.types import GVR, NAMESPACES, PODS, Object
 from engine.api.wire import Request
 from engine.apiserver.server import ApiServer
 from engine.client import Client
@@ -193,3 +193,43 @@ async def test_labels_that_mean_nothing_are_invalid(client: Client) -> None:
         'Namespace "safe" is invalid: metadata.labels[pod-security.kubernetes.io/enforce]: Invalid value: "strict": '
         "must be one of privileged, baseline, restricted"
     )
+
+
+async def test_what_pods_were_judged_is_counted(client: Client) -> None:
+    """TestValidatePodAndController of admission_test.go: what is allowed is told of enforcement alone."""
+
+    async def counted() -> set[str]:
+        page = (await client.send("GET", "/metrics")).body.decode()
+        return {line for line in page.splitlines() if line.startswith("pod_security_")}
+
+    def of(decision: str, mode: str, level: str, version: str, resource: str, operation: str = "create") -> str:
+        return (
+            f'pod_security_evaluations_total{{decision="{decision}",mode="{mode}",policy_level="{level}",'
+            f'policy_version="{version}",request_operation="{operation}",resource="{resource}",subresource=""}}'
+        )
+
+    await make_namespace(client, "free")
+    await client.create(PODS, pod("free"), namespace="free")
+    await client.patch(PODS, "free", {"metadata": {"labels": {"a": "b"}}}, namespace="free")
+    privileged = {
+        f"{of('allow', 'enforce', 'privileged', 'latest', 'pod', operation)} 1" for operation in ("create", "update")
+    }
+    assert await counted() == privileged
+    await restrict(
+        client, **{"enforce": "baseline", "enforce-version": "v1.99", "audit": "restricted", "warn": "restricted"}
+    )
+    host = pod("host", hostNetwork=True)
+    with pytest.raises(ApiError, match="violates PodSecurity"):
+        await client.create(PODS, host, namespace="safe")
+    await client.create(PODS, pod("fair"), namespace="safe")
+    await client.patch(PODS, "fair", {"metadata": {"labels": {"a": "b"}}}, namespace="safe")  # nothing to judge
+    template = {"metadata": {"name": "t"}, "template": {"metadata": {}, "spec": pod()["spec"]}}
+    await client.create(GVR("", "v1", "podtemplates"), template, namespace="safe")
+    assert await counted() == privileged | {
+        f"{of('deny', 'enforce', 'baseline', 'future', 'pod')} 1",
+        f"{of('allow', 'enforce', 'baseline', 'future', 'pod')} 1",
+        f"{of('deny', 'audit', 'restricted', 'latest', 'pod')} 2",
+        f"{of('deny', 'warn', 'restricted', 'latest', 'pod')} 1",
+        f"{of('deny', 'audit', 'restricted', 'latest', 'controller')} 1",
+        f"{of('deny', 'warn', 'restricted', 'latest', 'controller')} 1",
+    }

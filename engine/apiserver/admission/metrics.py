@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from engine.apiserver.admission.pod_security_metrics import PodSecurityMetrics
 from engine.metrics import Counter, Distribution, Family, Histogram
 
 ADMIT, VALIDATE = "admit", "validate"  # the steps; webhooks that validate are `validating`
@@ -24,6 +25,7 @@ _CODES = "Codes greater than 600 are truncated to 600, to keep the metrics cardi
 
 class AdmissionMetrics:
     def __init__(self) -> None:
+        self.pod_security = PodSecurityMetrics()
         self._steps = _histogram(
             "step_admission_duration_seconds",
             f"[STABLE] Admission sub-step latency histogram in seconds, broken out {_TYPES} and step type (validate or "
@@ -75,6 +77,7 @@ class AdmissionMetrics:
         yield from (self._steps, self._controllers, self._webhooks)
         yield from (self.rejections, self.failed_open, self._requests)
         yield from (*self.conditions.families, *self.validations.families, *self.mutations.families)
+        yield from self.pod_security.families()
 
     def step(self, kind: str, operation: str, seconds: float, *, rejected: bool = False) -> None:
         self._steps.observe(seconds, kind, operation, _flag(rejected))

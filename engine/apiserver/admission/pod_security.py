@@ -11,6 +11,7 @@ from engine.api.pod_security import PREFIX, PRIVILEGED, LevelVersion, Policy, ev
 from engine.api.resources import ResourceInfo
 from engine.api.types import NAMESPACES, Object
 from engine.apiserver.admission.attributes import WRITES, Attributes, Operation, Plugin, denied
+from engine.apiserver.admission.pod_security_metrics import AUDIT, ENFORCE, WARN, PodSecurityMetrics
 from engine.apiserver.cacher.caches import WatchCaches
 from engine.apiserver.lookup import Lookup
 
@@ -37,8 +38,15 @@ class PodSecurity(Plugin):
     operations = WRITES
 
     def __init__(
-        self, lookup: Lookup, caches: WatchCaches, *, pods: ResourceInfo | None, namespaces: ResourceInfo | None
+        self,
+        lookup: Lookup,
+        caches: WatchCaches,
+        *,
+        pods: ResourceInfo | None,
+        namespaces: ResourceInfo | None,
+        metrics: PodSecurityMetrics,
     ) -> None:
+        self._metrics = metrics
         self._lookup = lookup
         self._caches = caches
         self._pods = pods
@@ -51,8 +59,7 @@ class PodSecurity(Plugin):
         if resource == "namespaces" and not attributes.subresource:
             await self._namespace(attributes, attributes.object)
         elif resource == "pods" and attributes.subresource in _POD_SUBRESOURCES:
-            if attributes.old is None or _significant(attributes.object, attributes.old):
-                await self._evaluate(attributes, attributes.object, enforce=True)
+            await self._evaluate(attributes, attributes.object, enforce=True)
         elif attributes.key in _CONTROLLERS:
             template = _template(attributes.object)
             if template:
@@ -62,27 +69,33 @@ class PodSecurity(Plugin):
 
     async def _evaluate(self, attributes: Attributes, pod: Object, *, enforce: bool) -> None:
         labels = await self._labels(attributes.namespace)
-        if not any(label.startswith(PREFIX) for label in labels):
+        policy, problems = policy_of(labels) if any(label.startswith(PREFIX) for label in labels) else (Policy(), [])
+        if not problems and _is_privileged(policy, enforce=enforce):
+            if enforce:
+                self._metrics.evaluated(attributes, policy.enforce, ENFORCE, allowed=True)
             return
-        policy, problems = policy_of(labels)
-        if policy == Policy():
+        if enforce and attributes.old is not None and not _significant(pod, attributes.old):
             return
         annotations = attributes.annotations
         if problems:
+            self._metrics.failed(attributes)
             texts = list(dict.fromkeys(map(str, problems)))
             told = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
             annotations[f"{PREFIX}error"] = f"Failed to parse policy: {told}"
         metadata, spec = pod.get("metadata") or {}, pod.get("spec") or {}
         audited = evaluate(policy.audit, metadata, spec)
         if not audited.allowed:
+            self._metrics.evaluated(attributes, policy.audit, AUDIT, allowed=False)
             annotations[f"{PREFIX}audit-violations"] = f'would violate PodSecurity "{policy.audit}": {audited.detail}'
         if enforce:
             annotations[f"{PREFIX}enforce-policy"] = str(policy.enforce)
             result = evaluate(policy.enforce, metadata, spec)
+            self._metrics.evaluated(attributes, policy.enforce, ENFORCE, allowed=result.allowed)
             if not result.allowed:
                 raise denied(attributes, f'violates PodSecurity "{policy.enforce}": {result.detail}')
         warned = evaluate(policy.warn, metadata, spec)
         if not warned.allowed:
+            self._metrics.evaluated(attributes, policy.warn, WARN, allowed=False)
             attributes.warnings.append(f'would violate PodSecurity "{policy.warn}": {warned.detail}')
 
     async def _labels(self, namespace: str) -> Object:
@@ -138,6 +151,12 @@ def _counted(names: list[str], reason: str) -> str:
     others = len(names) - 1
     more = "" if not others else f" (and {others} other pod{'s' if others > 1 else ''})"
     return f"{min(names)}{more}: {reason}"
+
+
+def _is_privileged(policy: Policy, *, enforce: bool) -> bool:
+    """Whether nothing is asked of a Pod, or of what makes Pods."""
+    asked = (policy.audit, policy.warn, *([policy.enforce] if enforce else ()))
+    return all(each.level == PRIVILEGED for each in asked)
 
 
 def _template(obj: Object) -> Object:
