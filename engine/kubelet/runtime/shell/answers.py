@@ -7,16 +7,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from getopt import GetoptError, getopt
 
-from engine.kubelet.runtime.shell.process import Io, Machine
+from engine.kubelet.runtime.shell import redis
+from engine.kubelet.runtime.shell.process import Io, Machine, Process
+from engine.kubelet.runtime.shell.reach import listens
 from engine.kubelet.runtime.versions import version_of
 
-Answer = Callable[[Machine, list[str], Io], int | None]
+Answer = Callable[[Machine, list[str], Io], int | Process | None]
 _NGINX_CONF = "/etc/nginx/nginx.conf"
-_NOT_SIMULATED = "ktui simulates no data of this server"
 
 
-def answer(machine: Machine, argv: list[str], io: Io) -> int | None:
-    """The exit code of a program that answered; None for one that does not, or was asked nothing that is known."""
+def answer(machine: Machine, argv: list[str], io: Io) -> int | Process | None:
+    """The exit code of a program that answered, or the process that will; None for one that does not, or was asked
+    nothing that is known."""
     known = _ANSWERS.get(argv[0])
     return known(machine, argv[1:], io) if known is not None else None
 
@@ -47,53 +49,13 @@ def _nginx(machine: Machine, words: list[str], io: Io) -> int | None:
     return 0
 
 
-def _redis_cli(machine: Machine, words: list[str], io: Io) -> int | None:
-    if words[:1] in (["--version"], ["-v"]):
-        io.stdout(f"redis-cli {version_of('redis', machine.image)}\n")
-        return 0
-    try:
-        options, command = getopt(words, "h:p:a:n:u:r:i:x", ["no-auth-warning", "raw", "tls"])
-    except GetoptError as error:
-        io.stderr(f"Unrecognized option or bad number of args for: '-{error.opt}'\n")
-        return 1
-    given = dict(options)
-    host, port = given.get("-h", "127.0.0.1"), given.get("-p", "6379")
-    if not port.isdigit() or not _listens(machine, host, int(port)):
-        io.stderr(f"Could not connect to Redis at {host}:{port}: Connection refused\n")
-        return 1
-    asked = " ".join(command[:1]).upper()
-    if asked == "PING":
-        io.stdout(f"{command[1] if len(command) > 1 else 'PONG'}\n")
-    elif asked == "ECHO" and len(command) == 2:
-        io.stdout(f"{command[1]}\n")
-    elif asked in ("DBSIZE", "SELECT"):
-        io.stdout("0\n" if asked == "DBSIZE" else "OK\n")
-    elif asked:
-        io.stdout(f"ERR {_NOT_SIMULATED}: '{command[0]}'\n\n")
-        return 1
-    return 0
-
-
 def _redis_server(machine: Machine, words: list[str], io: Io) -> int | None:
     if words[:1] not in (["--version"], ["-v"]):
+        redis.configure(machine, words)
         return None
     version = version_of("redis", machine.image)
     io.stdout(f"Redis server v={version} sha=00000000:1 malloc=jemalloc-5.3.0 bits=64 build=0\n")
     return 0
-
-
-def _listens(machine: Machine, host: str, port: int) -> bool:
-    if host in ("127.0.0.1", "localhost", "::1", "") and port in machine.listening:
-        return True
-    addresses = (
-        [host] if host[:1].isdigit() else ["127.0.0.1"] if host == "localhost" else machine.network.resolve(host)
-    )
-    try:
-        for address in addresses[:1]:
-            machine.network.ask(address, port, b"")
-    except OSError:
-        return False
-    return bool(addresses)
 
 
 def _pg_isready(machine: Machine, words: list[str], io: Io) -> int | None:
@@ -104,11 +66,11 @@ def _pg_isready(machine: Machine, words: list[str], io: Io) -> int | None:
     given = dict(options)
     host = given.get("-h", given.get("--host", ""))
     port = given.get("-p", given.get("--port", "5432"))
-    listens = port.isdigit() and _listens(machine, host or "127.0.0.1", int(port))
+    answers = port.isdigit() and listens(machine, host or "127.0.0.1", int(port))
     if "-q" not in given and "--quiet" not in given:
-        state = "accepting connections" if listens else "no response"
+        state = "accepting connections" if answers else "no response"
         io.stdout(f"{host or '/var/run/postgresql'}:{port} - {state}\n")
-    return 0 if listens else 2
+    return 0 if answers else 2
 
 
 def _versions(form: str, software: str) -> Answer:
@@ -125,8 +87,10 @@ def _versions(form: str, software: str) -> Answer:
 
 _ANSWERS: Mapping[str, Answer] = {
     "nginx": _nginx,
-    "redis-cli": _redis_cli,
+    "redis-cli": redis.cli,
+    "valkey-cli": redis.cli,
     "redis-server": _redis_server,
+    "valkey-server": _redis_server,
     "pg_isready": _pg_isready,
     "postgres": _versions("postgres (PostgreSQL) {}", "postgres"),
     "psql": _versions("psql (PostgreSQL) {}", "postgres"),

@@ -169,6 +169,7 @@ class Machine:
     serving: bool = False  # a server whose ports are not known has been started
     serves: str = ""  # which of agnhost's servers runs, and since when by `monotonic`
     serves_since: float = 0.0
+    configuration: dict[str, str] = field(default_factory=dict)  # of its server, as that read it when it started
     address: str = "127.0.0.1"  # of the Pod
     image: str = ""  # its full reference
     memory_limit: Callable[[], int | None] = _unlimited
