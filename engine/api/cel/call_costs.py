@@ -111,9 +111,9 @@ def _of_list(overload: str, args: list[Any], result: Any) -> int | None:
     if overload in LISTS_BY_DEPTH:
         return _allocated(int(_size(args[0]) * float(args[1] if len(args) == 2 else 1)))
     if overload in LISTS_BY_PAIRS:
-        items = args[-1]
-        factor = COMPARED + (TRAVERSAL if items and isinstance(items[0], str | bytes) else 0)
-        return _allocated(int(len(items) ** 2 * factor))
+        items = args[-1]  # which may turn out to be no list
+        text = isinstance(items, list) and items and isinstance(items[0], str | bytes)
+        return _allocated(int(_size(items) ** 2 * (COMPARED + (TRAVERSAL if text else 0))))
     return None
 
 

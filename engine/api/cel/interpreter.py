@@ -20,7 +20,7 @@ from engine.api.cel.library.optionals import element, optional_field, optional_i
 from engine.api.cel.mismatches import NO_OVERLOAD
 from engine.api.cel.operators import shown_key
 from engine.api.cel.syntax import Node
-from engine.api.cel.types import Type
+from engine.api.cel.types import Type, is_nullable
 from engine.api.cel.values import CostExceeded, EvaluationError, Failed, Optional, Struct, as_key
 
 
@@ -284,9 +284,9 @@ class _Planner:
 
     def _is_certain(self, nodes: list[Node], overload: Overload) -> bool:
         """Whether the checker knows enough for the values not to be looked at."""
-        pairs = zip(nodes, overload.params, strict=True)
         return all(
-            wanted.kind in ("param", "dyn") or not self._checked.types[each].is_dyn_or_error for each, wanted in pairs
+            wanted.kind in ("param", "dyn") or not (is_nullable(wanted) or self._checked.types[each].is_dyn_or_error)
+            for each, wanted in zip(nodes, overload.params, strict=True)
         )
 
     # -- aggregates

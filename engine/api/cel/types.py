@@ -131,9 +131,9 @@ class Substitution:
         if one.is_dyn_or_error or other.is_dyn_or_error:
             return True
         if one.kind == "null":
-            return _nullable(other)
+            return is_nullable(other)
         if other.kind == "null":
-            return _nullable(one)
+            return is_nullable(one)
         if one.kind == "type" and other.kind == "type":
             return True
         if (one.kind, one.name, len(one.params)) != (other.kind, other.name, len(other.params)):
@@ -165,7 +165,8 @@ class Substitution:
         return any(self._occurs(parameter, each) for each in type_.params)
 
 
-def _nullable(type_: Type) -> bool:
+def is_nullable(type_: Type) -> bool:
+    """Whether null may stand where the type is asked for, which then shows as the expression runs."""
     return type_.kind in ("null", "opaque", "struct", "timestamp", "duration")
 
 
