@@ -4,7 +4,7 @@ says that it uses:
 * `ktui.io/cpu-usage`, `ktui.io/memory-usage` on a Pod: what the whole Pod uses;
 * `ktui.io/cpu-load`, `ktui.io/memory-load` on an autoscaler: a load that all ready Pods of its target share, so that
   more of them have less to do each;
-* else every container idles.
+* else a container takes what the program `stress` is told to take, and any other idles.
 
 Stands where the cgroups of a real node stand, which its kubelet reads.
 """
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from engine.api import simulated_stress
 from engine.api.quantity import Format, Quantity, QuantityError
 from engine.api.types import Object
 
@@ -67,6 +68,8 @@ def _measured(milli: int, resource: str) -> Quantity:
 
 def _idling(container: Object, resource: str) -> Quantity:
     """Nobody who only idles runs into its limit."""
+    if (demanded := simulated_stress.demand(container).get(resource)) is not None:
+        return demanded
     limit = _amount(container, "limits", resource)
     return IDLE[resource] if limit is None else min(IDLE[resource], limit)
 

@@ -6,9 +6,9 @@ whether it handles SIGTERM, and with which exit code it goes.
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
+from engine.api import simulated_stress
 from engine.kubelet.runtime.shell import answers
 from engine.kubelet.runtime.shell.process import FOREVER, Io, Machine, OutOfMemoryError, Process
 from engine.kubelet.runtime.shell.processes import SIGNALS
@@ -89,20 +89,6 @@ def devour(machine: Machine, amount: float = FOREVER, *, first: bool) -> Process
             return 128 + SIGNALS.get(signal, 15)
 
 
-def _stressed(argv: list[str]) -> float:
-    """What `stress --vm N --vm-bytes SIZE` takes."""
-    given = {"--vm": "0", "--vm-bytes": "256M"}
-    for number, word in enumerate(argv):
-        name, inline, value = word.partition("=")
-        if name in ("--vm", "-m", "--vm-bytes"):
-            given["--vm" if name == "-m" else name] = value if inline else "".join(argv[number + 1 : number + 2])
-    match = re.fullmatch(r"(\d+)([BKMGbkmg]?)", given["--vm-bytes"])
-    if match is None or not given["--vm"].isdigit():
-        return 0
-    unit = {"k": 1024, "m": 1024**2, "g": 1024**3}.get(match[2].lower(), 1)
-    return float(int(given["--vm"]) * int(match[1]) * unit)
-
-
 def serve(server: Server, *, first: bool) -> Process:
     while True:
         signal = yield FOREVER
@@ -138,8 +124,8 @@ def run(machine: Machine, argv: list[str], io: Io, *, first: bool) -> int | Proc
     answered = answers.answer(machine, argv, io)
     if answered is not None:
         return answered
-    if name in ("stress", "stress-ng"):
-        return devour(machine, _stressed(argv), first=first)
+    if name in simulated_stress.PROGRAMS:
+        return devour(machine, simulated_stress.memory_of(argv[1:]), first=first)
     server = SERVERS.get(name)
     if server is not None and not _only_informs(argv):
         machine.listening.update(server.ports)
