@@ -53,13 +53,17 @@ def show(*, name: str, profile: str, ephemeral: bool, screen: str = "", attach: 
 async def _show(options: UpOptions, *, screen: str, attach: str) -> str:
     settings = Settings.load()
     settings.theme = settings.theme or _theme_of(os.environ)
-    session = attached(attach, options.name) if attach else _Engine(options).session
+    engine = None if attach else _Engine(options)
+    session = engine.session if engine is not None else attached(attach, options.name)
     app = KtuiApp(session, collector=Collector(), settings=settings, screen=screen)
     _mind_signals(app)
     try:
-        return await app.run_async() or ""
+        problem = await app.run_async() or ""
     finally:
         await session.client.close()
+    if engine is not None and not problem and "TEXTUAL_DRIVER" not in os.environ:
+        engine.say_goodbye()
+    return problem
 
 
 def _mind_signals(app: KtuiApp) -> None:
@@ -127,6 +131,7 @@ class _Engine:
         self._folder = ClusterFolder.named(options.name)
         self._transport = LateTransport()
         self._running: Running | None = None
+        self._was_stopped = False
         self.session = Session(
             name=options.name,
             client=Client(self._transport, user_agent="ktui"),
@@ -178,7 +183,14 @@ class _Engine:
         before = self._running.asked if self._running is not None else ()
         return before or self._options.arguments()
 
+    def say_goodbye(self) -> None:
+        """Whoever leaves the screen leaves an engine behind, also one that was still starting."""
+        if not self._was_stopped and (self._folder.find_running() is not None or self._folder.is_held()):
+            name = "" if self._options.name == UpOptions().name else f" --name {self._options.name}"
+            print(f"cluster {self._options.name} goes on: ktui{name} shows it again, ktui down{name} ends it")
+
     def _stop(self) -> None:
+        self._was_stopped = True
         running = self._folder.find_running()
         if running is not None:
             with contextlib.suppress(ProcessLookupError):

@@ -128,5 +128,13 @@ def test_an_engine_that_was_killed_starts_again_with_its_own_options(tmp_path: P
             assert after.asked == before.asked
             shown.press("\x03")
             assert shown.ended() == 0
+            assert "cluster default goes on: ktui shows it again, ktui down ends it" in shown.seen
+        with terminal(tmp_path, (sys.executable, "-m", "ktui")) as shown:
+            shown.until("2/2")
+            shown.press("q")
+            shown.until("Keep it running")
+            shown.press("s")
+            assert shown.ended() == 0
+            assert "goes on" not in shown.seen
     finally:
         home.ktui("down")
