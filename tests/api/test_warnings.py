@@ -255,6 +255,47 @@ OTHERS: dict[str, tuple[GVK, Object, list[str]]] = {
             "spec.externalIPs is deprecated and may no longer be implemented in some clusters",
         ],
     ),
+    "addresses of more than one reading, which only updates and balancers may have": (
+        SERVICE,
+        service(
+            clusterIP="192.012.2.2",
+            clusterIPs=["192.012.2.2", "::ffff:192.12.2.2"],
+            loadBalancerIP="010.1.1.1",
+            loadBalancerSourceRanges=[
+                "192.12.2.0/24",
+                "192.012.2.0/24",
+                "192.12.2.0/024",
+                "::ffff:192.12.2.0/120",
+                "192.12.2.8/24",
+                "192.012.2.8/24",
+                "2001:db8:0:0::/64",
+                "192.12.2.0/33",
+                "any",
+            ],
+        ),
+        [
+            *(
+                f'spec.{path}: non-standard {noun} "{value}" will be considered invalid in a future Kubernetes '
+                f'release: use "{right}"'
+                for path, noun, value, right in (
+                    ("clusterIPs[0]", "IP address", "192.012.2.2", "192.12.2.2"),
+                    ("clusterIPs[1]", "IP address", "::ffff:192.12.2.2", "192.12.2.2"),
+                    ("loadBalancerIP", "IP address", "010.1.1.1", "10.1.1.1"),
+                    ("loadBalancerSourceRanges[1]", "CIDR value", "192.012.2.0/24", "192.12.2.0/24"),
+                    ("loadBalancerSourceRanges[2]", "CIDR value", "192.12.2.0/024", "192.12.2.0/24"),
+                    ("loadBalancerSourceRanges[3]", "CIDR value", "::ffff:192.12.2.0/120", "192.12.2.0/24"),
+                )
+            ),
+            'spec.loadBalancerSourceRanges[4]: CIDR value "192.12.2.8/24" is ambiguous in this context (should be '
+            '"192.12.2.0/24" or "192.12.2.8/32"?)',
+            'spec.loadBalancerSourceRanges[5]: CIDR value "192.012.2.8/24" is ambiguous in this context (should be '
+            '"192.12.2.0/24" or "192.12.2.8/32"?)',
+            'spec.loadBalancerSourceRanges[5]: non-standard CIDR value "192.012.2.8/24" will be considered invalid in '
+            'a future Kubernetes release: use "192.12.2.0/24"',
+            'spec.loadBalancerSourceRanges[6]: IPv6 CIDR value "2001:db8:0:0::/64" should be in RFC 5952 canonical '
+            'format ("2001:db8::/64")',
+        ],
+    ),
     "an external name of another type": (
         SERVICE,
         service(externalName="example.com", trafficDistribution="PreferClose"),

@@ -268,12 +268,11 @@ def cidr(value: str) -> tuple[str, ...]:
         return (_CIDR_TEXT,)
     if plain != value:
         return ("must not have leading 0s in IP or prefix length",)
-    found = []
-    if interface.ip != interface.network.network_address:
-        found.append("must not have bits set beyond the prefix length")
     if _is_mapped(interface.ip):
-        found.append("must not have an IPv4-mapped IPv6 address")
-    return tuple(found)
+        return ("must not have an IPv4-mapped IPv6 address",)
+    if interface.ip != interface.network.network_address:
+        return ("must not have bits set beyond the prefix length",)
+    return ()
 
 
 def interface_address(value: str) -> tuple[str, ...]:

@@ -52,6 +52,14 @@ NEW: dict[str, tuple[GVK, Object, list[str]]] = {
         ],
     ),
     "a Service whose name begins with a digit": (INGRESS, ingress("a.b", service="1web"), []),
+    "of a mapped address with more bits than its prefix has, only the first is said": (
+        POLICY,
+        policy({"cidr": "::ffff:1.1.1.0/24"}),
+        [
+            'spec.ingress[0].from[0].ipBlock.cidr: Invalid value: "::ffff:1.1.1.0/24": must not have an IPv4-mapped '
+            "IPv6 address"
+        ],
+    ),
     "ranges are looked at each, and together": (
         CIDRS,
         ranges("192.168.0.1/24", "192.168.1.1/24"),
