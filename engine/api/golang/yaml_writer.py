@@ -15,6 +15,7 @@ from yaml.nodes import MappingNode, ScalarNode
 
 from engine.api.golang.yaml import resolve
 
+_WIDTH = 80
 _TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt ].*)?\Z")
 _BASE_60 = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?\Z")
 
@@ -105,9 +106,9 @@ for _type in (int, bool, float, type(None)):
 _Dumper.yaml_implicit_resolvers = {}
 
 
-def dump(value: Any, *, width: int = 2**31 - 1) -> str:
-    """A value as kubectl prints it with `-o yaml`: long lines are broken at `width`."""
+def dump(value: Any) -> str:
+    """A value as kubectl prints it with `-o yaml`: long lines are broken between words."""
     text: str = yaml.dump(
-        value, Dumper=_Dumper, default_flow_style=False, sort_keys=True, allow_unicode=True, width=width
+        value, Dumper=_Dumper, default_flow_style=False, sort_keys=True, allow_unicode=True, width=_WIDTH
     )
     return text.removesuffix("...\n")

@@ -15,7 +15,6 @@ from engine.kubectl.kustomize.kustomization import read
 from engine.kubectl.kustomize.loader import Loader, base
 from engine.kubectl.kustomize.target import Target
 
-_WIDTH = 80  # where kustomize breaks lines
 LOCAL = "config.kubernetes.io/local-config"
 
 
@@ -51,4 +50,4 @@ def build(
 
 def text(objects: list[dict[str, Any]]) -> str:
     """The objects as one YAML stream."""
-    return "---\n".join(yaml.dump(obj, width=_WIDTH) for obj in objects)
+    return "---\n".join(yaml.dump(obj) for obj in objects)
