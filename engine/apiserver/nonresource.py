@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from functools import cached_property, partial
 from typing import Any
@@ -18,6 +18,7 @@ import orjson
 from engine.api import discovery
 from engine.api.errors import PlainTextError, method_not_allowed
 from engine.api.golang.yaml_writer import dump
+from engine.api.openapi import proto_v3
 from engine.api.openapi.documents import OpenApi
 from engine.api.openapi.proto import MEDIA_TYPES
 from engine.api.wire import JSON, PROTOBUF, YAML, Request, Response
@@ -27,6 +28,7 @@ from engine.apiserver.authentication.tokens import TokenIssuer
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
 from engine.apiserver.debug.endpoints import PREFIX, DebugEndpoints
+from engine.apiserver.document_forms import liked_form
 from engine.apiserver.fairness import PriorityLevels
 from engine.apiserver.health import Health
 from engine.apiserver.metrics.endpoint import metrics
@@ -190,10 +192,14 @@ class NonResource:
         kind = JSON
         form = ""
         if parts[1:] != ["v3"]:  # the index has one form, whatever is asked for
-            form = _negotiated(call, (JSON, *sorted(MEDIA_TYPES)) if parts[1] == "v2" else (JSON,))
+            forms = MEDIA_TYPES if parts[1] == "v2" else proto_v3.MEDIA_TYPES
+            form = liked_form(call.request.headers.get("accept", ""), (JSON, *sorted(forms)))
             if not form:
                 return Response(406, b"", {"vary": "Accept"})
         make: Callable[[], bytes | None]
+        document = documents.v3
+        if form in proto_v3.MEDIA_TYPES:
+            document, kind = documents.v3_proto, proto_v3.MEDIA_TYPE
         match parts[1:]:
             case ["v2"] if form in MEDIA_TYPES:
                 tag, kind = f"{documents.v2_hash}.proto", "application/octet-stream"
@@ -203,9 +209,9 @@ class NonResource:
             case ["v3"]:
                 return self._document(call, path, lambda: documents.index, headers={})
             case ["v3", "api", version]:
-                tag, make = documents.hash("", version), partial(documents.v3, "", version)
+                tag, make = documents.hash("", version), partial(document, "", version)
             case ["v3", "apis", group, version]:
-                tag, make = documents.hash(group, version), partial(documents.v3, group, version)
+                tag, make = documents.hash(group, version), partial(document, group, version)
             case _:
                 raise PlainTextError(404, PAGE_NOT_FOUND)
         body = await self._made_aside(make)
@@ -272,29 +278,6 @@ class NonResource:
 def _cached(request: Request, document: dict[str, Any], kind: str) -> Response:
     body = document if request.in_process else orjson.dumps(document)
     return Response(200, body, {"content-type": kind, "cache-control": CACHED})
-
-
-def _negotiated(call: Call, forms: Sequence[str]) -> str:
-    """The form that the Accept header likes best, "" for none (goautoneg: by q, and what says more comes first)."""
-    clauses = []
-    for clause in (call.request.headers.get("accept", "") or "*/*").split(","):
-        kind, *parameters = (part.strip() for part in clause.split(";"))
-        share = next((part[2:] for part in parameters if part.startswith("q=")), "1")
-        main, _, detail = kind.partition("/")
-        clauses.append((-_share(share), main == "*", detail == "*", main, detail))
-    for _, _, _, main, detail in sorted(clauses, key=lambda clause: clause[:3]):
-        for form in forms:
-            of, _, name = form.partition("/")
-            if main in ("*", of) and detail in ("*", name):
-                return form
-    return ""
-
-
-def _share(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return 1.0
 
 
 def _present(document: Any) -> Make | None:

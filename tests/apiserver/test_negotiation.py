@@ -180,3 +180,14 @@ async def test_what_is_answered_and_not_kept_has_no_table(server: ApiServer) -> 
     headers["accept"] += ",application/json"
     answer = await server.handle(Request("POST", path, headers=headers, body=body, certificate=ADMIN))
     assert (answer.status, answer.body["kind"]) == (201, "SelfSubjectAccessReview")
+
+
+async def test_openapi_v3_has_a_protobuf(client: Client) -> None:
+    path, media_type = "/openapi/v3/apis/policy/v1", "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"
+    json = await client.send("GET", path)
+    for asked in (media_type, media_type.replace("v3.v1.0", "v3@v1.0")):
+        answer = await client.send("GET", path, headers={"accept": asked})
+        assert (answer.status, answer.headers["content-type"]) == (200, media_type)
+        assert answer.body.startswith(b"\n\x05" + json.body["openapi"].encode())
+        assert answer.headers["etag"] == json.headers["etag"]
+    assert (await client.send("GET", path, headers={"accept": "application/xml"})).status == 406

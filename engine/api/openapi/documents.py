@@ -12,6 +12,7 @@ from functools import cached_property
 import orjson
 
 from engine.api.openapi import proto as openapi_proto
+from engine.api.openapi import proto_v3
 from engine.api.openapi.paths import resource_paths
 from engine.api.openapi.schemas import Dialect, closure, component
 from engine.api.resources import ResourceInfo, ResourceRegistry
@@ -57,6 +58,11 @@ class OpenApi:
         if key not in self._documents:
             self._documents[key] = orjson.dumps(self._v3(group, version))
         return self._documents[key]
+
+    def v3_proto(self, group: str, version: str) -> bytes | None:
+        """The same as a protocol buffer."""
+        document = self.v3(group, version)
+        return None if document is None else proto_v3.document_v3(orjson.loads(document))
 
     def _v3(self, group: str, version: str) -> Object:
         names = [name for gvk, name in self.definitions.kinds.items() if gvk[:2] == (group, version)]
