@@ -13,6 +13,7 @@ from engine.api.types import GVR, Object
 from ktui.models.ages import LONGEST, Age, AgingColumns
 from ktui.models.grid_row import NO_LABELS, GridRow
 from ktui.models.live_rows import LiveRows
+from ktui.models.prose import Prose
 from ktui.models.table_view import sort_key
 
 BAD = frozenset(
@@ -20,6 +21,7 @@ BAD = frozenset(
 )
 GOING = frozenset({"Pending", "ContainerCreating", "PodInitializing", "Terminating", "Unknown"})
 LIT_SECONDS = 1.0
+SENTENCES = frozenset({"Message"})  # columns that are read from their beginning
 NO_AGES: Mapping[int, Age] = MappingProxyType({})
 
 
@@ -65,6 +67,7 @@ class ObjectTable:
         self._shown: list[int] = []
         self._age = -1  # the place of the age among the cells that are shown
         self._aging = AgingColumns()
+        self._sentences: set[int] = set()
         self._began: float | None = None  # when the model's time was first known: what was told before counts from it
 
     # -- rows in
@@ -108,12 +111,16 @@ class ObjectTable:
         if columns and columns != self.columns:
             self.columns = columns
             self._aging = AgingColumns(columns)
+            self._sentences = {index for index, column in enumerate(columns) if column["name"] in SENTENCES}
             self._choose()
 
     def _keep(self, row: Object) -> str:
         key, metadata = row_key(row), row["object"]["metadata"]
         created = metadata.get("creationTimestamp")
-        cells = tuple(cell_text(cell) for cell in row["cells"])
+        cells = tuple(
+            Prose(cell_text(cell)) if column in self._sentences else cell_text(cell)
+            for column, cell in enumerate(row["cells"])
+        )
         kept = Kept(
             metadata.get("namespace", ""),
             cells,

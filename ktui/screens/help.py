@@ -11,12 +11,12 @@ from rich.text import Text
 from textual.actions import parse
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from ktui.screens.catalogue import CATALOGUE
 from ktui.screens.frame import FrameScreen
+from ktui.widgets.scrolled import Scrolled
 
 _KEYS = {
     "question_mark": "?", "colon": ":", "slash": "/", "plus": "+", "minus": "-", "escape": "Esc", "enter": "Enter",
@@ -50,7 +50,7 @@ class Help(ModalScreen[None]):
         self._about = about
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll() as box:
+        with Scrolled() as box:
             box.border_title = "help"
             box.border_subtitle = "Esc closes"
             yield Static(Group(*self._parts()))

@@ -23,6 +23,7 @@ from ktui.screens.catalogue import CATALOGUE
 from ktui.stopped_time import PATIENCE_SECONDS
 from ktui.widgets.ink import inks
 from ktui.widgets.key_line import KeyLine
+from ktui.widgets.scrolled import ScrolledLog
 
 BESIDE_LINES = 4  # border, footer, and the bar below lines that are too long
 FOLLOWING = frozenset({"-w", "--watch", "--watch=true", "--follow"})
@@ -95,7 +96,7 @@ class Output(Guarded, ModalScreen[int]):
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = f":{self._title}"
-            yield RichLog(id="lines", max_lines=LINES_KEPT, wrap=False, auto_scroll=self.goes_on)
+            yield ScrolledLog(id="lines", max_lines=LINES_KEPT, wrap=False, auto_scroll=self.goes_on)
             yield Input(placeholder="error  ·  !GET", id="output-filter", compact=True)
             yield KeyLine()
 

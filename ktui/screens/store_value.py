@@ -9,7 +9,6 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 from textual import work
 from textual.app import ComposeResult
-from textual.containers import VerticalScroll
 from textual.widgets import Static
 
 from engine.api.errors import ApiError
@@ -21,12 +20,13 @@ from ktui.models.keys import key_line
 from ktui.models.link import Link
 from ktui.widgets import hop_details
 from ktui.widgets.ink import inks
+from ktui.widgets.scrolled import Scrolled
 from ktui.widgets.syntax import yaml_text
 
 HINT = "[ older ] newer m mark"
 
 
-class KeyValue(Guarded, VerticalScroll):
+class KeyValue(Guarded, Scrolled):
     """`show_newest`, `show_at` and `walk` ask the store; `shown` is what is looked at."""
 
     DEFAULT_CSS = """

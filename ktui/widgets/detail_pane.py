@@ -9,12 +9,12 @@ from rich.console import Group, RenderableType
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
 from textual.message import Message
 from textual.widgets import Static
 
 from ktui.guard import Guarded
 from ktui.models.link import Link
+from ktui.widgets.scrolled import Scrolled
 
 
 class LinkLine(Static, can_focus=True):
@@ -42,7 +42,7 @@ class LinkLine(Static, can_focus=True):
         self.action_follow()
 
 
-class DetailPane(Guarded, VerticalScroll):
+class DetailPane(Guarded, Scrolled):
     """`show` replaces what is shown; what is copied of it is `copied`."""
 
     DEFAULT_CSS = """

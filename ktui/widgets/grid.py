@@ -25,6 +25,7 @@ from ktui.widgets.self_drawn import SelfDrawn
 
 WIDEST = 60
 NARROWEST = 16
+NARROWEST_LAST = 8
 GAP = 3
 NARROW_GAP = 2
 MARKED = "◆"
@@ -122,6 +123,9 @@ class Grid(SelfDrawn, can_focus=True):
         self._gap = GAP if self._whole_with(GAP) <= view else NARROW_GAP
         while self._fitted and self._whole > view and max(self._fitted) > NARROWEST:
             self._fitted[self._fitted.index(max(self._fitted))] -= 1
+        over = self._whole - view
+        if self._fitted and 0 < over <= self._fitted[-1] - NARROWEST_LAST:
+            self._fitted[-1] -= over  # it ends in an ellipsis, where the edge of the view would cut it off
         self.virtual_size = Size(max(self._whole, view), len(self._rows) + 1)
 
     def _needed(self) -> list[int]:

@@ -8,18 +8,18 @@ from typing import ClassVar
 from rich.console import Group, RenderableType
 from rich.text import Text
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
 from textual.message import Message
 from textual.widgets import Static
 
 from ktui.models.story import HOP_NAMES
 from ktui.trace_tree import LAMPS
 from ktui.widgets.ink import inks
+from ktui.widgets.scrolled import Scrolled
 
 HOP_LANES = ("client", *("api-server",) * 5, "etcd", "api-server", "controllers", "scheduler", "nodes", "nodes")
 
 
-class Inspector(VerticalScroll):
+class Inspector(Scrolled):
     DEFAULT_CSS = """
     Inspector { width: 30%; min-width: 36; max-width: 72; padding: 0 1; scrollbar-size-vertical: 1; }
     Inspector > Static { width: 1fr; }

@@ -73,3 +73,11 @@ async def test_a_sentence_loses_its_end_and_a_name_its_middle() -> None:
         words = "CrashLoopBackOff, again in 12 s · restart 2"
         app.grid.show(("NAME", "DOING"), [GridRow("a", ("web-7d8d2f4c-x2k9p-and-more", Prose(words)))])
         assert app.lines[1].rstrip() == "▌web-7d8d2…-and-more  CrashLoopBackOff, a…"
+
+
+async def test_the_last_column_ends_in_an_ellipsis_where_the_edge_would_cut_it_off() -> None:
+    app, long = Window(), "a-name-that-is-longer-than-its-column"
+    async with app.run_test(size=(46, 6)):
+        app.grid.show(("A", "B", "C"), [GridRow("a", (long, long, Prose("What happened is told in a sentence")))])
+        assert app.lines[1].rstrip() == "▌a-name-…s-column  a-name-…s-column  What hap…"
+        assert app.grid.virtual_size.width == 46

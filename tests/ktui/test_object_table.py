@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from engine.api.types import PODS
+from engine.api.types import EVENTS, PODS
 from ktui.models.object_table import ObjectTable
+from ktui.models.prose import Prose
 from ktui.models.table_view import TableView
 
 COLUMNS = [
@@ -47,6 +48,15 @@ def test_namespace_first_and_wide_columns_on_demand() -> None:
     table.wide = True
     assert "IP" in table.titles
     assert table.rows[0].cells == ("default", "a", "Running", "0", "5s", "<none>")
+
+
+def test_a_message_is_a_sentence() -> None:
+    """Where there is no room for it, its end goes, not its middle."""
+    columns = [{"name": "Reason", "priority": 0}, {"name": "Message", "priority": 0}]
+    event = {"cells": ["Pulled", "Container image is there"], "object": row("a")["object"]}
+    table = ObjectTable(EVENTS)
+    table.replace({"columnDefinitions": columns, "rows": [event]})
+    assert [isinstance(cell, Prose) for cell in table.rows[0].cells] == [False, False, True]
 
 
 def test_a_watch_adds_changes_and_removes_rows_and_lights_what_changed() -> None:

@@ -43,7 +43,6 @@ Seen = str | Callable[[Driver], object]
 ELSEWHERE = {
     ("KtuiApp", "q"), ("KtuiApp", "ctrl+c"), ("KtuiApp", "ctrl+z"),
     ("Shell", "escape"), ("Shell", "ctrl+d"),
-    ("Inspector", "escape"),
     ("TooSmall", "q"), ("TooSmall", "ctrl+z"),
 }  # fmt: skip
 

@@ -259,6 +259,24 @@ async def test_describe_and_logs_of_a_pod(show: Show) -> None:
         await driver.until(lambda: isinstance(driver.shown, ObjectsScreen))
 
 
+async def test_what_is_read_scrolls_by_vi_s_keys(show: Show) -> None:
+    async with show(size=(80, 24)) as driver:
+
+        def length() -> int:
+            return driver.app.focused.max_scroll_y if driver.app.focused is not None else 0
+
+        async def scrolls(key: str, place: int) -> None:
+            await driver.press(key)
+            await driver.until(lambda: driver.app.focused is not None and driver.app.focused.scroll_offset.y == place)
+
+        await show_web(driver, "pods")
+        for opened in ("enter", "d"):
+            await driver.press(opened)
+            await driver.until(lambda: length() > 20)
+            for key, place in (("j", 1), ("j", 2), ("k", 1), ("G", length()), ("g", 0)):
+                await scrolls(key, place)
+
+
 async def test_logs_are_only_a_pods(show: Show) -> None:
     async with show() as driver:
         await show_maps(driver, "one")
