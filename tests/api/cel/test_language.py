@@ -122,6 +122,7 @@ FAIL = {
     "int(any.a) == 1": "no such overload: int(map)",
     "null.getHost() == ''": "no such overload: getHost(null_type)",
     "(n > 100 ? ip('::1') : null).family() == 4": "no such overload: family(null_type)",
+    "(n > 0 ? [1] : dyn([])).unwrapOpt() == []": "value 1 is not optional",
     "null.getHours() == 1": "no such overload: getHours(null_type)",
     "dyn(n).distinct() == []": "no such overload: distinct(int)",
     "any.distinct() == []": "no such overload: distinct(map)",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.api.cel.functions import Library
+from engine.api.cel.library.formatting import shown
 from engine.api.cel.operators import FIRST, indexed, looked_up, no_element
 from engine.api.cel.types import BOOL, DYN, INT, LIST, MAP, OPTIONAL, STRING, A, B, list_of, optional_of
 from engine.api.cel.values import NONE, Duration, EvaluationError, Optional, Timestamp, is_number
@@ -51,7 +52,10 @@ def _value(option: Any) -> Any:
     return option.value
 
 
-def _unwrapped(items: list[Optional]) -> list[Any]:
+def _unwrapped(items: list[Any]) -> list[Any]:
+    for item in items:
+        if not isinstance(item, Optional):
+            raise EvaluationError(f"value {shown(item)} is not optional")
     return [item.value for item in items if item.there]
 
 
