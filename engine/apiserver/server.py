@@ -38,6 +38,7 @@ from engine.apiserver.admission.plugins import all_plugins
 from engine.apiserver.aggregation.api_services import ApiServices
 from engine.apiserver.audit import Auditor, load_policy
 from engine.apiserver.audit.log import AuditLog
+from engine.apiserver.audit.metrics import AuditMetrics
 from engine.apiserver.authentication import Authenticator, UnionAuthenticator
 from engine.apiserver.authentication.constrained_impersonation import SINCE as CONSTRAINED_SINCE
 from engine.apiserver.authentication.constrained_impersonation import Impersonation
@@ -230,8 +231,8 @@ class ApiServer:
         storage.converter = WebhookConverter(lookup, rng.stream("conversions"))
         payloads = Payloads()
         self._debug = DebugEndpoints(self.backend, self.config, traces or RecentTraces(world.tracer), payloads=payloads)
-        self._auditor = self._make_auditor()
-        requests, access = RequestMetrics(), AccessMetrics()
+        requests, access, audited = RequestMetrics(), AccessMetrics(), AuditMetrics()
+        self._auditor = self._make_auditor(audited)
         self._flow_caches = [self._cache_of_any_version(resource) for resource in _FLOW_RESOURCES]
         levels = PriorityLevels(world.clock, self._flow_caches[1])
         self._nonresource = NonResource(
@@ -243,6 +244,7 @@ class ApiServer:
             flags=flags(self.config, secure_port=_SECURE_PORT),
             families=lambda: (
                 *access.families(),
+                *audited.families(),
                 *self._addresses.families_of_metrics(),
                 *self._node_ports.metrics.families(),
             ),
@@ -288,12 +290,13 @@ class ApiServer:
             loopback=self._loopback,
         )
 
-    def _make_auditor(self) -> Auditor | None:
+    def _make_auditor(self, metrics: AuditMetrics) -> Auditor | None:
         """Raises AuditPolicyError."""
         file, path = self.config.audit_policy_file, self.config.audit_log_path
         if file is None or not path:
             return None
-        return Auditor(load_policy(file), AuditLog(path, self._world.clock, self._tasks), self._world.clock)
+        log = AuditLog(path, self._world.clock, self._tasks)
+        return Auditor(load_policy(file), log, self._world.clock, metrics)
 
     async def _provide_namespace(self, name: str) -> None:
         """For NamespaceAutoProvision."""

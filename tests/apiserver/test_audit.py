@@ -283,3 +283,25 @@ async def test_a_patch_and_a_delete_are_told_with_what_they_carry(audited: Audit
     assert events["patch"]["requestObject"] == patch
     assert events["delete"]["requestObject"] == options
     assert events["delete"]["responseStatus"]["status"] == "Success"
+
+
+async def test_what_was_told_is_counted(audited: Audited, client: Client) -> None:
+    """TestGetAuditEventsFromCounters and metrics of a server that audits nothing."""
+
+    async def figures(of: Client) -> dict[str, float]:
+        lines = (await of.send("GET", "/metrics")).body.decode().splitlines()
+        told = [line.rpartition(" ") for line in lines if line.startswith("apiserver_audit_")]
+        return {name: float(value) for name, _, value in told}
+
+    jane = audited.client("jane", *ADMIN.organizations)
+    before = await figures(jane)
+    await jane.create(CONFIGMAPS, config_map("a"), namespace="default")  # begun and ended
+    await jane.list(PODS, namespace="default")  # ended
+    after = await figures(jane)
+    # With them the first page's end, and the second page's level.
+    assert after["apiserver_audit_event_total"] - before["apiserver_audit_event_total"] == 4
+    for level in ("RequestResponse", "Request", "Metadata"):
+        name = f'apiserver_audit_level_total{{level="{level}"}}'
+        assert after[name] - before.get(name, 0) == 1, level
+    assert after['apiserver_audit_level_total{level="None"}'] > 0
+    assert await figures(client) == {"apiserver_audit_event_total": 0}

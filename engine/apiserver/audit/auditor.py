@@ -15,6 +15,7 @@ import yaml
 from engine.api.types import Object, copy_object
 from engine.api.wire import EventStream, Metered, Request, Response, WatchEvent
 from engine.apiserver.audit.log import AuditLog
+from engine.apiserver.audit.metrics import AuditMetrics
 from engine.apiserver.audit.policy import API_VERSION, COMPLETE, RECEIVED, STARTED, AuditPolicy, Level, Told
 from engine.apiserver.authentication.user import UserInfo
 from engine.apiserver.request_info import RequestInfo
@@ -99,8 +100,9 @@ class Trail:
 class Auditor:
     """Tells what the policy wants told into a log."""
 
-    def __init__(self, policy: AuditPolicy, log: AuditLog, clock: Clock) -> None:
+    def __init__(self, policy: AuditPolicy, log: AuditLog, clock: Clock, metrics: AuditMetrics) -> None:
         self.log = log
+        self._metrics = metrics
         self._policy = policy
         self._clock = clock
 
@@ -122,6 +124,7 @@ class Auditor:
 
     def _trail(self, request: Request, info: RequestInfo, user: UserInfo, audit_id: str) -> Trail | None:
         told = self._policy.evaluate(user, info)
+        self._metrics.levels.add(told.level.word)
         if told.level is Level.NONE:
             return None
         event: Object = {
@@ -137,7 +140,11 @@ class Auditor:
             event["userAgent"] = agent if len(agent) <= _AGENT_LENGTH else f"{agent[:_AGENT_LENGTH]}...TRUNCATED"
         if info.is_resource:
             event["objectRef"] = _reference(info)
-        return Trail(told, event, self.log.write, self._clock)
+        return Trail(told, event, self._tell, self._clock)
+
+    def _tell(self, event: Object) -> None:
+        self._metrics.events.add()
+        self.log.write(event)
 
     def finish(self, trail: Trail, info: RequestInfo, response: Response) -> None:
         """Tell of the answer; of one that goes on, once more at its end."""
