@@ -41,10 +41,10 @@ class CorruptObject(Exception):
 
 
 class CorruptObjectError(ApiError):
-    """500 for the one object of a key."""
+    """500 for the one object of a key, which is shown as the storage is asked for it: below the prefix of all keys."""
 
     def __init__(self, key: str, corrupt: CorruptObject) -> None:
-        shown = internal(corrupt.at(key))
+        shown = internal(corrupt.at(key.removeprefix("/registry")))
         super().__init__(shown.code, shown.reason, shown.message, details=shown.details)
         self.revision = corrupt.revision
 
