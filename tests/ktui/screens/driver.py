@@ -58,6 +58,10 @@ class Driver:
                 return widgets[-1]
         raise NotShownError(f"there is no {selector or kind.__name__}")
 
+    async def shows(self, kind: type[Widget]) -> None:
+        """Until a main screen of that kind has the keys."""
+        await self.until(lambda: isinstance(self.shown, kind))
+
     async def press(self, *keys: str) -> None:
         """One after the other, each when all that the one before led to is done."""
         for key in keys:

@@ -40,13 +40,13 @@ async def test_a_key_for_each_screen(show: Show) -> None:
     async with show() as driver:
         for key, screen in (("2", ObjectsScreen), ("3", StoreScreen), ("1", FlowScreen)):
             await driver.press(key)
-            assert isinstance(driver.shown, screen)
+            await driver.shows(screen)
 
 
 async def test_screens_resources_and_themes_by_name(show: Show) -> None:
     async with show() as driver:
         await driver.command("store")
-        await driver.until(lambda: isinstance(driver.shown, StoreScreen))
+        await driver.shows(StoreScreen)
         await driver.command("nodes")
         await driver.sees("node-3", "Ready")
         await driver.command("theme light")
@@ -61,10 +61,10 @@ async def test_screens_resources_and_themes_by_name(show: Show) -> None:
 async def test_help_names_every_key(show: Show, screen: str) -> None:
     async with show(size=(120, 100)) as driver:
         await driver.press(screen, "question_mark")
-        assert isinstance(driver.app.screen, Help)
+        await driver.until(lambda: isinstance(driver.app.screen, Help))
         await driver.sees("this screen", "moving", "everywhere", "reading", "Esc closes", "pause the engine's clock")
         await driver.press("escape")
-        assert not isinstance(driver.app.screen, Help)
+        await driver.until(lambda: not isinstance(driver.app.screen, Help))
 
 
 # -- the command line
@@ -78,11 +78,11 @@ async def test_kubectl_s_words_print_into_a_pane(show: Show) -> None:
         await driver.command("kubectl get gizmos")
         await driver.sees("the server doesn't have a resource type", "✖ exit code 1")
         await driver.press("q")
-        assert isinstance(driver.shown, FlowScreen)
+        await driver.shows(FlowScreen)
         await driver.command("get nodes")
         await driver.sees("✓ done")
         await driver.press("2")
-        await driver.until(lambda: isinstance(driver.shown, ObjectsScreen))
+        await driver.shows(ObjectsScreen)
 
 
 async def test_from_what_a_command_printed_one_goes_to_the_next_command(show: Show) -> None:
@@ -126,7 +126,7 @@ async def test_history_and_the_ways_out_of_the_line(show: Show) -> None:
         await driver.press("colon", "escape")
         assert not driver.find(CommandLine).has_class("-open")
         await driver.press("colon", "enter")
-        assert isinstance(driver.shown, FlowScreen)
+        await driver.shows(FlowScreen)
 
 
 async def test_the_key_line_tells_the_keys_of_the_line_that_is_typed(show: Show) -> None:
@@ -147,7 +147,7 @@ async def test_the_key_line_tells_the_keys_of_the_line_that_is_typed(show: Show)
 async def test_a_line_that_comes_at_once_goes_to_the_command_line(show: Show) -> None:
     async with show() as driver:
         driver.all_at_once("2", "colon", *"theme", "space", *"light", "enter", "3")
-        await driver.until(lambda: isinstance(driver.shown, StoreScreen))
+        await driver.shows(StoreScreen)
         assert driver.app.theme == "ktui-light"
         driver.all_at_once("2", "slash", *"web", "enter")
         await driver.sees("pods  0", "/web")

@@ -22,10 +22,10 @@ async def test_an_apply_shows_in_the_deployment_controller(show: Show) -> None:
         await driver.press("tab", "end")
         await driver.sees("woken by rev")
         await driver.press("enter")
-        await driver.until(lambda: isinstance(driver.shown, ObjectsScreen))
+        await driver.shows(ObjectsScreen)
         await driver.sees("deployments.apps", "web")
         await driver.press("backspace")
-        await driver.until(lambda: isinstance(driver.shown, ControllersScreen))
+        await driver.shows(ControllersScreen)
 
 
 async def test_the_smallest_terminal_shows_queues_reconciles_and_detail(show: Show) -> None:

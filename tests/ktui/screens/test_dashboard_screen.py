@@ -15,4 +15,4 @@ async def test_figures_their_plot_and_where_they_come_from(show: Show) -> None:
         driver.find(TablePane).grid.move_to("reconciles")
         await driver.sees("keys that controllers worked off")
         await driver.press("enter")
-        await driver.until(lambda: isinstance(driver.shown, ControllersScreen))
+        await driver.shows(ControllersScreen)

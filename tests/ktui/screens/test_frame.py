@@ -42,7 +42,7 @@ async def test_a_link_leads_to_the_object_and_backspace_comes_back(show: Show) -
     async with show(size=(160, 50)) as driver:
         await driver.client.create(DEPLOYMENTS, OWNED, namespace="default")
         await driver.press("3")
-        await driver.until(lambda: isinstance(driver.shown, StoreScreen))
+        await driver.shows(StoreScreen)
         await driver.command("pods")
         await driver.sees("Running", "default")
         await driver.until(lambda: driver.find(Grid).rows)
@@ -56,9 +56,9 @@ async def test_a_link_leads_to_the_object_and_backspace_comes_back(show: Show) -
         await driver.press("backspace")
         await driver.sees(" pods  1")
         await driver.press("backspace")
-        await driver.until(lambda: isinstance(driver.shown, StoreScreen))
+        await driver.shows(StoreScreen)
         await driver.press("backspace")
-        await driver.until(lambda: isinstance(driver.shown, FlowScreen))
+        await driver.shows(FlowScreen)
         await driver.press("backspace")
         await driver.sees("this is where you began")
 
@@ -101,7 +101,7 @@ async def test_the_palette_finds_screens_keys_themes_and_kinds(show: Show) -> No
         await driver.type("etcd")
         await driver.sees("Store")
         await driver.press("enter")
-        await driver.until(lambda: isinstance(driver.shown, StoreScreen))
+        await driver.shows(StoreScreen)
         await driver.press("ctrl+p")
         await driver.type("configmaps")
         await driver.sees("list every ConfigMap")
@@ -131,9 +131,9 @@ async def test_tab_completes_and_goes_through_what_fits(show: Show) -> None:
         await driver.press("tab")
         await driver.until(lambda: line.value == "describe nodes node-")
         await driver.press("tab")
-        assert line.value == "describe nodes node-1"
+        await driver.until(lambda: line.value == "describe nodes node-1")
         await driver.press("shift+tab")
-        assert line.value == "describe nodes node-3"
+        await driver.until(lambda: line.value == "describe nodes node-3")
         await driver.type("x")
         await driver.press("tab")
         await driver.sees("nothing begins so")

@@ -28,14 +28,14 @@ async def test_enter_goes_to_the_node_and_to_a_pod(show: Show) -> None:
         await driver.press("7")
         await driver.sees("1/110")
         await driver.press("enter")
-        await driver.until(lambda: isinstance(driver.shown, ObjectsScreen))
+        await driver.shows(ObjectsScreen)
         await driver.sees("node-1", "v1.37")
         await driver.press("backspace")
-        await driver.until(lambda: isinstance(driver.shown, NodesScreen))
+        await driver.shows(NodesScreen)
         await driver.press("tab")
         await driver.sees("p  on node-1", "SyncPod")  # there is a worker under the cursor
         await driver.press("enter")
-        await driver.until(lambda: isinstance(driver.shown, ObjectsScreen))
+        await driver.shows(ObjectsScreen)
 
 
 async def test_the_smallest_terminal_shows_nodes_workers_and_kubelet(show: Show) -> None:

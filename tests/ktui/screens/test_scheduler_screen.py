@@ -21,16 +21,16 @@ def pod(name: str, cpu: str, **spec: Any) -> dict[str, Any]:
 async def test_from_an_empty_screen_to_a_decision_and_on_to_the_pod(show: Show) -> None:
     async with show(size=(160, 50)) as driver:
         await driver.press("6")
-        assert isinstance(driver.shown, SchedulerScreen)
+        await driver.shows(SchedulerScreen)
         await driver.sees("No Pod has been scheduled yet", "active 0", "node-1  cpu", "pods 0/110")
         await driver.client.create(PODS, pod("small", "1"), namespace="default")
         await driver.sees("small", "✓ bound", "filter: which nodes may run it", "score: which of them is best", "Σ")
         await driver.sees("25 %")  # one of four cores
         await driver.press("enter")
-        assert isinstance(driver.shown, ObjectsScreen)
+        await driver.shows(ObjectsScreen)
         await driver.sees("small")
         await driver.press("backspace")
-        assert isinstance(driver.shown, SchedulerScreen)
+        await driver.shows(SchedulerScreen)
 
 
 async def test_a_pod_that_fits_nowhere_says_why_and_a_gated_one_too(show: Show) -> None:
@@ -52,9 +52,10 @@ async def test_raw_scores_and_all_nodes_have_their_keys(show: Show) -> None:
         await driver.sees("raw→normalised below")
         await driver.press("r")
         await driver.misses("raw→normalised below")
+        screen = driver.shown
+        assert isinstance(screen, SchedulerScreen)
         await driver.press("a")
-        assert isinstance(driver.shown, SchedulerScreen)
-        assert driver.shown.shows_all_nodes
+        await driver.until(lambda: screen.shows_all_nodes)
 
 
 async def test_one_walks_through_the_attempts_on_a_pod(show: Show) -> None:

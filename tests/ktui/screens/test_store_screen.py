@@ -59,7 +59,7 @@ async def test_keys_that_begin_with_a_prefix(show: Show) -> None:
         await driver.type("minions/")
         await driver.sees("/registry/minions/", "3 keys at rev", "▾ minions  3", "    node-2")
         await driver.press("enter")
-        assert driver.app.focused is keys_of(driver)
+        await driver.until(lambda: driver.app.focused is keys_of(driver))
         await driver.press("escape")
         await driver.misses("/registry/minions/  3 keys at rev")
         assert not driver.find(Input, "#prefix").display
@@ -96,7 +96,7 @@ async def test_enter_takes_the_keys_to_the_value(show: Show) -> None:
         assert driver.app.focused is not None
         assert driver.app.focused.id == "value"
         await driver.press("escape")
-        assert driver.app.focused is keys_of(driver)
+        await driver.until(lambda: driver.app.focused is keys_of(driver))
 
 
 async def test_keys_fold_under_what_they_have_in_common(show: Show) -> None:

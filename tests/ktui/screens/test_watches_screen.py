@@ -64,4 +64,4 @@ async def test_a_stream_leads_to_its_client_and_backspace_returns(show: Show) ->
         await driver.press("enter")
         await driver.sees("kind: Node", "name: node-2")
         await driver.press("backspace")
-        await driver.until(lambda: isinstance(driver.shown, WatchesScreen))
+        await driver.shows(WatchesScreen)
