@@ -57,6 +57,7 @@ class FlowModel:
         self.version = 0  # changes with everything that a reader could see
         self._writes: deque[tuple[float, bool, str]] = deque(maxlen=20)  # clients': when, is it a delete, which trace
         self._passing: OrderedDict[str, None] = OrderedDict()  # traces that began with a read or a heartbeat
+        self.newest = 0.0  # when the last span ended, in the seconds of spans
         self.has_model_time = False
         self.show = set(show)
         self._words: tuple[str, ...] = ()
@@ -141,6 +142,7 @@ class FlowModel:
             if span["id"] in self.spans:
                 continue  # told again after a connection was lost
             self.seen += 1
+            self.newest = max(self.newest, ended(span))
             self._remember(span)
             self._place(span)
         self.version += 1

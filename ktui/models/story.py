@@ -25,6 +25,7 @@ QUIET_SECONDS = 30.0  # of the model: nothing happens for so long once Pods run
 SLOW_FACTOR = 1.5  # above the range by so much
 COMES_WITH_AUTHENTICATION = 3  # for system:masters hop 2 decides hop 3 as well
 UNSERVED = "no Service selects it"
+UNPROXIED = "no proxy acts upon it"  # such as behind a headless Service
 AT_REST = frozenset(  # what nobody acts upon when it is written: who uses it reads it
     (
         "configmap", "secret", "role", "rolebinding", "clusterrole", "clusterrolebinding", "priorityclass",
@@ -98,9 +99,14 @@ class _Pods:
             self._are_there.setdefault(span["object"], False)
 
     @property
+    def are_there(self) -> bool:
+        """Whether all are Ready, or done."""
+        return bool(self._are_there) and all(self._are_there.values())
+
+    @property
     def are_unserved(self) -> bool:
-        """Whether there is nothing left to wait for: all are Ready, or done, and no Service sends them anything."""
-        return bool(self._are_there) and all(self._are_there.values()) and not self._is_served
+        """Whether there is nothing left to wait for: no Service sends them anything."""
+        return self.are_there and not self._is_served
 
 
 class Tally:
@@ -163,11 +169,16 @@ class Tally:
         if hop > WATCH:
             self._pods.take(span)
 
-    @property
-    def _ends_unserved(self) -> bool:
-        return max(self._seen, default=1) == KUBELET and self._pods.are_unserved
+    def _why_over(self, now: float) -> str:
+        """Why it ends with the kubelets; "" while it does not."""
+        if max(self._seen, default=1) != KUBELET or not self._pods.are_there:
+            return ""
+        if self._pods.are_unserved:
+            return UNSERVED
+        return UNPROXIED if now > self._end + QUIET_SECONDS else ""
 
-    def story(self) -> Story | None:
+    def story(self, now: float = 0.0) -> Story | None:
+        """As it is `now`, in the seconds of spans: for how long nothing came is known by what came of others."""
         root = self._root
         if root is None:
             return None
@@ -176,10 +187,10 @@ class Tally:
             what += " (dry run)"
         title = f"{what} · by {self._user}" if self._user else what
         took = (self._end - started(root)) * 1000
-        note = UNSERVED if self._ends_unserved else ""
-        return Story(title, tuple(self._lamps(root)), took, self._has_model_time, note)
+        note = self._why_over(now)
+        return Story(title, tuple(self._lamps(root, is_over=bool(note))), took, self._has_model_time, note)
 
-    def _lamps(self, root: Span) -> Iterator[Lamp]:
+    def _lamps(self, root: Span, *, is_over: bool) -> Iterator[Lamp]:
         field = "model_ms" if self._has_model_time else "wall_ms"
         reached = max(self._seen, default=1)
         yield Lamp(1, DONE, max(0.0, root[field] - self._links_took[field]))
@@ -190,7 +201,7 @@ class Tally:
                 yield self._lit(hop, seen, took)
             elif hop == COMES_WITH_AUTHENTICATION and reached > hop:
                 yield Lamp(hop, DONE)
-            elif hop > reached and self._has_ended(root, reached):
+            elif hop > reached and (is_over or self._has_ended(root, reached)):
                 yield Lamp(hop, SKIPPED)
             elif hop == reached + 1 and not self._is_refused:
                 yield Lamp(hop, WAITING)
@@ -203,7 +214,7 @@ class Tally:
             return False  # the lamp that failed says it
         if reached < LAST_LINK:
             return bool(root["outcome"])  # it was answered, and there was nothing to write
-        return kind_of(root["object"]) in AT_REST or self._ends_unserved
+        return kind_of(root["object"]) in AT_REST
 
     def _lit(self, hop: int, seen: _Seen, took: float) -> Lamp:
         if seen.is_failed:

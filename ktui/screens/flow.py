@@ -313,7 +313,7 @@ class FlowScreen(FrameScreen):
         if self.replay is not None:
             return tell(self.replay.from_root)
         tally = self.live.stories.get(self.pinned or self.live.story)
-        return tally.story() if tally is not None else None
+        return tally.story(self.live.newest) if tally is not None else None
 
     def _status(self, canvas: FlowCanvas, model: FlowModel, width: int) -> Text:
         """What is not as one might think; of what has no room the last is left out."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ktui.models.exchange import started
 from ktui.models.flow import BLOCKS_KEPT, TRACES_KEPT, FlowModel
 from ktui.models.flow_rows import FlowRow, Kind
 from ktui.models.words import API_SERVER, CLIENT, CONTROLLERS, ETCD, NODES, SCHEDULER
@@ -245,6 +246,11 @@ def test_the_story_is_the_newest_write_and_of_one_apply_the_busiest() -> None:
     assert model.story == "later"  # `auth can-i` writes nothing
     model.add([span("k", 1, trace="addon", component="kubeadm", object="service/kube-system/kube-dns", start=11)])
     assert model.story == "later"  # what a new cluster comes with is nobody's story
+
+
+def test_the_newest_time_is_that_of_what_ended_last() -> None:
+    model = model_of(span("late", 9, start=40), span("early", 9, start=5, wall_ms=500.0, model_ms=0.0))
+    assert model.newest == pytest.approx(started(span("", 9, start=40)) + 0.003)
 
 
 def test_a_delete_is_another_story_than_the_apply_after_it() -> None:

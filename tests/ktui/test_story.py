@@ -4,8 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.models.exchange import Span
-from ktui.models.story import AHEAD, DONE, FAILED, SKIPPED, UNSERVED, WAITING, Story, tell
+from ktui.models.exchange import Span, started
+from ktui.models.story import (
+    AHEAD,
+    DONE,
+    FAILED,
+    QUIET_SECONDS,
+    SKIPPED,
+    UNPROXIED,
+    UNSERVED,
+    WAITING,
+    Story,
+    Tally,
+    tell,
+)  # fmt: skip
 from ktui.widgets.story_line import StoryLine
 from tests.ktui import recorded
 from tests.ktui.spans import request, span
@@ -102,6 +114,23 @@ SLICES = span("e", 9, verb="reconcile", object="service/default/web", component=
 )
 def test_the_last_lamp_waits_only_where_a_service_selects_the_pods(spans: list[Span], last: str, note: str) -> None:
     story = story_of(*APPLY, *spans)
+    assert (story.lamps[-1].sign, story.note) == (last, note)
+
+
+@pytest.mark.parametrize(
+    ("later", "last", "note"),
+    [
+        pytest.param(QUIET_SECONDS - 5, WAITING, "", id="a proxy may be about to"),
+        pytest.param(QUIET_SECONDS + 5, SKIPPED, UNPROXIED, id="none has, for long"),
+    ],
+)
+def test_the_last_lamp_does_not_wait_for_ever_for_a_headless_service(later: float, last: str, note: str) -> None:
+    tally = Tally()
+    ready = status("a", ready=True)
+    for one in (*APPLY, SLICES, bind("a"), ready):
+        tally.add(one)
+    story = tally.story(started(ready) + later)
+    assert story is not None
     assert (story.lamps[-1].sign, story.note) == (last, note)
 
 
