@@ -8,8 +8,18 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-# Where the words of the two RE2s differ.
-_GO_WORDS = {"missing )": "missing closing )", "missing ]": "missing closing ]", "unexpected )": "unexpected )"}
+# RE2's words (re2/regexp.cc), and Go's (regexp/syntax/parse.go).
+_WORDS = {
+    "bad repetition operator": "invalid nested repetition operator",
+    "invalid named capture group": "invalid named capture",
+    "invalid perl operator": "invalid or unsupported Perl syntax",
+    "invalid repetition size": "invalid repeat count",
+    "missing )": "missing closing )",
+    "missing ]": "missing closing ]",
+    "no argument for repetition operator": "missing argument to repetition operator",
+    "trailing \\": "trailing backslash at end of expression",
+}
+_INVALID, _LARGE = "invalid regular expression: ", "regular expression too large: "
 
 
 @lru_cache(maxsize=1)
@@ -32,6 +42,16 @@ def what_is_wrong(pattern: str) -> str:
     found = _matches().eval(data={"text": "", "pattern": pattern})
     if isinstance(found.value(), bool):
         return ""
-    text = str(found.value()).partition(": ")[2].removeprefix("invalid regular expression: ")
-    why, _, where = text.rpartition(": ")
-    return f"error parsing regexp: {_GO_WORDS.get(why, why)}: `{where}`"
+    text = str(found.value()).partition(": ")[2]
+    if text.startswith(_LARGE):
+        return _said("expression too large", pattern)
+    text = text.removeprefix(_INVALID)
+    for words, of_go in _WORDS.items():
+        if text.startswith(words):
+            return _said(of_go, text.removeprefix(words).removeprefix(": "))
+    why, _, where = text.partition(": ")
+    return _said(why, where)
+
+
+def _said(why: str, where: str) -> str:
+    return f"error parsing regexp: {why}: `{where}`"
