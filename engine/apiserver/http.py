@@ -36,7 +36,7 @@ from engine.apiserver.handshake import protocols_offered, wants_web_socket
 from engine.apiserver.protobuf.answers import FRAME_HEAD
 from engine.apiserver.protobuf.answers import STREAM as PROTOBUF_WATCH
 from engine.apiserver.query_string import read_query
-from engine.apiserver.registry.representation import is_pretty, likes_yaml
+from engine.apiserver.registry.representation import is_for_a_person, likes_yaml
 from engine.apiserver.sockets import serve_socket
 from engine.tasks import Supervisor
 from engine.world import World
@@ -48,7 +48,6 @@ GZIP_FROM = 128 * 1024
 LIST_CHUNK = 200
 STOP_SECONDS = 1.0
 REAP_SECONDS = 1.0  # of this machine's time, as all that is about sockets
-_TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})  # Go's strconv.ParseBool
 _TOO_LARGE = f"limit is {BODY_LIMIT}"
 
 
@@ -173,7 +172,7 @@ class HttpServer:
     async def _encoded(self, request: Request, response: Response, headers: dict[str, str]) -> bytes:
         body = response.body
         # As Go's serializers: a line ends with what machines read, and not with what persons do.
-        option = orjson.OPT_INDENT_2 if _is_pretty(request) else orjson.OPT_APPEND_NEWLINE
+        option = orjson.OPT_INDENT_2 if is_for_a_person(request) else orjson.OPT_APPEND_NEWLINE
         if "content-type" in headers:
             return orjson.dumps(body, option=option)
         accept = request.headers.get("accept", "")
@@ -185,7 +184,7 @@ class HttpServer:
         items = body.get("items") if isinstance(body, dict) else None
         if isinstance(items, list):
             encoded = await self._encoded_list(body, items, typed=not response.untyped)
-            return orjson.dumps(orjson.loads(encoded), option=option) if _is_pretty(request) else encoded
+            return orjson.dumps(orjson.loads(encoded), option=option) if is_for_a_person(request) else encoded
         return orjson.dumps(_as_go_has_it(body), option=option)
 
     async def _encoded_list(self, body: dict[str, Any], items: list[Any], *, typed: bool) -> bytes:
@@ -321,15 +320,6 @@ def _certificate(incoming: web.BaseRequest) -> ClientCertificate | None:
 def _takes_gzip(accept_encoding: str) -> bool:
     """As upstream's writer: the word alone, without a share."""
     return any(each.strip() == "gzip" for each in accept_encoding.split(","))
-
-
-def _is_pretty(request: Request) -> bool:
-    """Whether a person reads the answer: who asks for it, and browsers, curl and wget (negotiation, isPrettyPrint)."""
-    if is_pretty(request.headers.get("accept", "")):
-        return True
-    if wanted := request.parameter("pretty"):
-        return wanted in _TRUE
-    return request.headers.get("user-agent", "").startswith(("curl", "Wget", "Mozilla/5.0"))
 
 
 def _without_type(item: Any, kind: str | None, version: Any) -> Any:

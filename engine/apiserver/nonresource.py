@@ -36,7 +36,7 @@ from engine.apiserver.metrics.pod_resource_metrics import pod_resource_metrics
 from engine.apiserver.metrics.request_metrics import RequestMetrics
 from engine.apiserver.metrics.slis import SLIS, slis
 from engine.apiserver.protobuf.discovery import discovery_protobuf
-from engine.apiserver.registry.representation import likes_yaml
+from engine.apiserver.registry.representation import is_for_a_person, likes_yaml
 from engine.apiserver.routing import PAGE_NOT_FOUND, away, check_discovery_accept, unknown_path
 from engine.apiserver.zpages.pages import FLAGZ, STATUSZ, ZPages
 from engine.metrics import Family
@@ -106,15 +106,17 @@ class NonResource:
                 kind=discovery.AGGREGATED_MEDIA_TYPE.replace(JSON, form),
                 headers=_FOR_ALL,
                 form=form,
+                indented=is_for_a_person(request),
+                ended=True,
             )
         make = self._discovery(path, call)
         if make is None:
             raise unknown_path(self._backend.resources, path)
         if not path.startswith("/api"):
-            return self._document(call, path, make)
+            return self._document(call, path, make, indented=True)  # for whomever (responsewriters, WriteRawJSON)
         check_discovery_accept(self._backend.resources, path, accept)
         form = YAML if YAML in accept and likes_yaml(accept) else JSON
-        return self._document(call, path, make, kind=form, form=form)
+        return self._document(call, path, make, kind=form, form=form, indented=is_for_a_person(request), ended=True)
 
     def _dump(self, request: Request, path: str) -> Response:
         text = fairness.dump(self._levels, path, details=bool(request.parameter("includeRequestDetails")))
@@ -257,9 +259,12 @@ class NonResource:
         kind: str = JSON,
         headers: Mapping[str, str] | None = None,
         form: str = JSON,
+        indented: bool = False,
+        ended: bool = False,
     ) -> Response:
         """A document, made once; with `headers` those and its ETag, and 304 for who has it. In-process callers get the
-        value itself. The ETag is that of the JSON, also of what has another form (discovery/aggregated/etag.go)."""
+        value itself. The ETag is that of the JSON, also of what has another form (discovery/aggregated/etag.go).
+        JSON is `indented` for persons, and otherwise `ended` by a new line where Go's serializer writes it."""
         made = self._made.get(key)
         if made is None:
             body = orjson.dumps(make())
@@ -272,7 +277,11 @@ class NonResource:
             return Response(200, discovery_protobuf(orjson.loads(body)), told)
         if form == YAML and not call.request.in_process:
             return Response(200, dump(orjson.loads(body)).encode(), told)
-        return Response(200, orjson.loads(body) if call.request.in_process else body, told)
+        if call.request.in_process:
+            return Response(200, orjson.loads(body), told)
+        if indented:
+            body = orjson.dumps(orjson.loads(body), option=orjson.OPT_INDENT_2)
+        return Response(200, body + b"\n" if ended and not indented else body, told)
 
 
 def _cached(request: Request, document: dict[str, Any], kind: str) -> Response:

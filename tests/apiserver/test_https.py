@@ -498,15 +498,50 @@ async def test_health_can_be_asked_by_anybody(served: Served) -> None:
         ("kubectl/v1.37.1", "?pretty=1", True),
     ],
 )
-@pytest.mark.parametrize("path", ["", "/default", "/nowhere"])
-async def test_people_get_lines(served: Served, path: str, agent: str, query: str, pretty: bool) -> None:
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/api/v1/namespaces", "NamespaceList"),
+        ("/api/v1/namespaces/default", "Namespace"),
+        ("/api/v1/namespaces/nowhere", "Status"),
+        ("/api", "APIVersions"),
+        ("/api/v1", "APIResourceList"),
+        ("/apis", "APIGroupList"),
+        ("/apis/apps", "APIGroup"),
+        ("/apis/apps/v1", "APIResourceList"),
+    ],
+)
+async def test_people_get_lines(served: Served, path: str, kind: str, agent: str, query: str, pretty: bool) -> None:
     async with served.session(served.pki.admin) as session:
-        answer = await session.get(f"/api/v1/namespaces{path}{query}", headers={"User-Agent": agent})
+        answer = await session.get(f"{path}{query}", headers={"User-Agent": agent})
         text = await answer.text()
     assert text.startswith('{\n  "' if pretty else '{"')
     assert text.endswith("\n") is not pretty
-    value = orjson.loads(text)
-    assert value.get("reason") == "NotFound" or value["kind"] in ("Namespace", "NamespaceList")
+    assert orjson.loads(text)["kind"] == kind
+
+
+@pytest.mark.parametrize("path", ["/", "/version"])
+@pytest.mark.parametrize("agent", ["curl/8.14.1", "kubectl/v1.37.1"])
+async def test_what_is_written_for_people_has_lines_for_anybody(served: Served, path: str, agent: str) -> None:
+    """Upstream's WriteRawJSON asks nobody."""
+    async with served.session(served.pki.admin) as session:
+        text = await (await session.get(path, headers={"User-Agent": agent})).text()
+    assert text.startswith('{\n  "')
+    assert text.endswith("\n}")
+
+
+async def test_aggregated_discovery_has_lines_for_people_and_the_same_tag(served: Served) -> None:
+    accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+    async with served.session(served.pki.admin) as session:
+        answers = [
+            await session.get("/apis", headers={"User-Agent": agent, "Accept": accept})
+            for agent in ("curl/8", "kubectl")
+        ]
+        for_people, for_programs = [await answer.text() for answer in answers]
+    assert for_people.startswith('{\n  "')
+    assert for_programs.startswith('{"')
+    assert orjson.loads(for_people) == orjson.loads(for_programs)
+    assert answers[0].headers["etag"] == answers[1].headers["etag"]
 
 
 async def test_a_certificate_is_known_by_its_fingerprint(served: Served) -> None:

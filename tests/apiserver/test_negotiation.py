@@ -8,7 +8,7 @@ import pytest
 from engine.api.errors import ApiError
 from engine.api.types import CONFIGMAPS, DEPLOYMENTS, GVR
 from engine.api.wire import Request
-from engine.apiserver.registry.representation import Form, is_pretty, negotiate
+from engine.apiserver.registry.representation import Form, is_for_a_person, negotiate
 from engine.apiserver.server import ApiServer
 from engine.client import Client
 from tests.apiserver.conftest import ADMIN, config_map
@@ -125,7 +125,7 @@ async def test_what_a_watch_can_be(client: Client, row: tuple[str, bool]) -> Non
     [(JSON, False), (f"{JSON}; pretty=1", True), (f"{JSON};pretty=true", False), (f"a/b, {JSON};pretty=1", True)],
 )
 def test_an_answer_for_people(accept: str, pretty: bool) -> None:
-    assert is_pretty(accept) is pretty
+    assert is_for_a_person(Request("GET", "/api", headers={"accept": accept})) is pretty
 
 
 @pytest.mark.parametrize("version", ["v1", "v1beta1"])

@@ -15,12 +15,13 @@ from engine.api.resources import ResourceInfo
 from engine.api.schema import Definitions
 from engine.api.tables import table
 from engine.api.types import Object
-from engine.api.wire import JSON, PROTOBUF, YAML, WatchEvent
+from engine.api.wire import JSON, PROTOBUF, YAML, Request, WatchEvent
 
 _GROUP, _VERSIONS = "meta.k8s.io", ("v1", "v1beta1")
 _SERVED = (JSON, YAML, PROTOBUF)
 _ANY = ("*/*", "application/*", "")
 _FORMS = ("Table", "PartialObjectMetadata", "PartialObjectMetadataList")
+_TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})  # Go's strconv.ParseBool
 _CONVERTING = frozenset(("as", "g", "v"))
 _INCLUDES = ("", "None", "Metadata", "Object")
 
@@ -100,9 +101,14 @@ def takes_json(accept: str) -> bool:
     return any(clause.partition(";")[0].strip() in (JSON, *_ANY) for clause in accept.split(","))
 
 
-def is_pretty(accept: str) -> bool:
-    """Whether the header asks for an answer that a person reads."""
-    return "pretty=" in accept and any(_clause(each)[1].get("pretty") == "1" for each in accept.split(","))
+def is_for_a_person(request: Request) -> bool:
+    """Whether a person reads the answer: who asks for it, and browsers, curl and wget (negotiation, isPrettyPrint)."""
+    accept = request.headers.get("accept", "")
+    if "pretty=" in accept and any(_clause(each)[1].get("pretty") == "1" for each in accept.split(",")):
+        return True
+    if wanted := request.parameter("pretty"):
+        return wanted in _TRUE
+    return request.headers.get("user-agent", "").startswith(("curl", "Wget", "Mozilla/5.0"))
 
 
 def _liking(clause: tuple[str, dict[str, str]]) -> tuple[float, bool, bool]:
