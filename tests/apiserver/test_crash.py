@@ -233,7 +233,9 @@ async def test_kill_9_under_load_loses_nothing_and_repeats_nothing(tmp_path: Pat
             await server.kill()
             await server.start()
             revision = await check_log(client, revision)
-        await clock.sleep(0.5)  # under load once more, so that all have come back
+        async with clock.timeout(60):  # under load once more: a slow machine's writers may not have come so far before
+            while not sum(writer.refused for writer in writers):
+                await clock.sleep(0.02)
         for task in tasks[:WRITERS]:
             task.cancel()
         ended = await asyncio.gather(*tasks[:WRITERS], return_exceptions=True)
@@ -246,7 +248,6 @@ async def test_kill_9_under_load_loses_nothing_and_repeats_nothing(tmp_path: Pat
                 await clock.sleep(0.02)
         check_events(watchers, writers)
         assert all(watcher.returns >= ROUNDS for watcher in watchers)
-        assert sum(writer.refused for writer in writers) > 0
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
