@@ -91,3 +91,18 @@ async def test_a_server_that_is_alive_for_ten_seconds(world: World) -> None:
         await node.run(containers=[{"name": "web", "image": IMAGE, "args": ["liveness"], "livenessProbe": probe}])
         await node.restarted(1)
         assert await node.said("Liveness") == "Unhealthy: Liveness probe failed: HTTP probe failed with statuscode: 500"
+
+
+@pytest.mark.parametrize(
+    ("flags", "ports"),
+    [
+        pytest.param(["--http-port=8080"], ["HTTP server on port 8080", "UDP server on port  8081"], id="tutorial"),
+        pytest.param(["--http-port", "80", "--udp-port=-1"], ["HTTP server on port 80"], id="no UDP"),
+    ],
+)  # fmt: skip
+def test_netexec_says_what_it_listens_to(flags: list[str], ports: list[str]) -> None:
+    """The tutorial Hello Minikube reads it with kubectl logs."""
+    ran = run(["/agnhost", "netexec", *flags], programs=PROGRAMS)
+
+    head = "I0101 00:00:00.000000       1 log.go:195] Started"
+    assert ran.err.splitlines() == [f"{head} {port}" for port in ports]

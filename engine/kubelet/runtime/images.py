@@ -15,7 +15,8 @@ from engine.kubelet.runtime.reference import InvalidReferenceError, Reference, p
 from engine.latency import Latency
 
 MISSING = frozenset({"missing", "404", "non-existent", "nonexistent", "does-not-exist"})
-MISTYPED = {"library/nginx": "1.161"}  # the tag that the page on Deployments has for a rollout that does not get on
+# Tags that pages of kubernetes.io have for a rollout that does not get on: on Deployments, and on updating an app.
+MISTYPED = {"library/nginx": "1.161", "google-samples/kubernetes-bootcamp": "v10"}
 MIB = 1024 * 1024
 
 

@@ -71,9 +71,19 @@ def _serve(call: Call, subcommand: str, flags: dict[str, str]) -> Process:
     for flag, default in _PORTS[subcommand]:
         port = flags.get(flag, "")
         machine.listening.add(int(port) if port.isdigit() else default)
+    if subcommand == "netexec":
+        _log_start(call, flags)
     machine.serves = subcommand
     machine.serves_since = machine.monotonic()
     return programs.serve(programs.Server(2), first=call.first)
+
+
+def _log_start(call: Call, flags: dict[str, str]) -> None:
+    """As the tutorial Hello Minikube prints it, in klog's form."""
+    head = f"I{call.machine.now():%m%d %H:%M:%S.%f}       1 log.go:195]"
+    call.io.stderr(f"{head} Started HTTP server on port {flags.get('http-port', 8080)}\n")
+    if (port := flags.get("udp-port", "8081")) != "-1":
+        call.io.stderr(f"{head} Started UDP server on port  {port}\n")
 
 
 def _mount_test(call: Call, flags: dict[str, str]) -> int:
