@@ -233,4 +233,24 @@ class _Names:
     ],
 )  # fmt: skip
 def test_names_are_printed_in_full(script: str, out: str) -> None:
+    """A busybox since 1.29."""
     assert sh(script, network=_Names(), programs=frozenset({"redis-cli", "dig"})).out == out
+
+
+@pytest.mark.parametrize(
+    ("image", "script", "out"),
+    [
+        pytest.param("docker.io/library/busybox:1.28", "nslookup web",
+                     "Server:    10.96.0.10\nAddress 1: 10.96.0.10\n\n"
+                     "Name:      web\nAddress 1: 10.96.0.7 web.default.svc.cluster.local\n", id="as pages print it"),
+        pytest.param("docker.io/library/busybox:1.28.4", "nslookup nope 2>&1", "Server:    10.96.0.10\n"
+                     "Address 1: 10.96.0.10\n\nnslookup: can't resolve 'nope'\n", id="no such name"),
+        pytest.param("registry.k8s.io/busybox:1.27.2", "nslookup 10.96.0.7 | tail -n 2",
+                     "Name:      10.96.0.7\nAddress 1: 10.96.0.7 web.default.svc.cluster.local\n", id="an address"),
+        pytest.param("docker.io/library/busybox:1.36", "nslookup web | head -n 1", "Server:\t\t10.96.0.10\n",
+                     id="newer"),
+    ],
+)  # fmt: skip
+def test_nslookup_of_busybox_before_1_29(image: str, script: str, out: str) -> None:
+    """The pages on debugging DNS and on StatefulSets run 1.28 for what it prints."""
+    assert sh(script, network=_Names(), image=image).out == out

@@ -6,9 +6,11 @@ import re
 from ipaddress import ip_address
 
 from engine.kubelet.runtime.shell.commands.call import Call, Command
+from engine.kubelet.runtime.shell.commands.http import addresses_of
 from engine.kubelet.runtime.shell.process import DnsRecord
 
 SERVER = "10.96.0.10"
+_REWRITTEN = 29  # busybox' minor version since which nslookup asks the server itself
 _TYPES = ("A", "AAAA", "ANY", "CNAME", "MX", "NS", "PTR", "SOA", "SRV", "TXT")
 _WORDS = {"CNAME": "canonical name", "PTR": "name", "SRV": "service", "TXT": "text"}
 
@@ -18,6 +20,8 @@ def _nslookup(call: Call) -> int:
     if not call.operands:
         return call.fail("missing host")
     name = call.operands[0]
+    if _is_old(call.machine.image):
+        return _nslookup_before_1_29(call, name)
     reverse = _reverse(name)
     wanted = "PTR" if reverse and not types else types[-1] if types else "A"
     port = ":53" if call.machine.busybox else "#53"
@@ -35,6 +39,31 @@ def _nslookup(call: Call) -> int:
     if not records:
         call.io.stdout(f"*** Can't find {name}: No answer\n\n")
     return int(not records)
+
+
+def _is_old(image: str) -> bool:
+    """Whether it is a busybox before 1.29, whose nslookup was another: pages of kubernetes.io name 1.28 for it."""
+    match = re.search(r"/busybox:1\.(\d+)(?![\d])", image)
+    return match is not None and int(match[1]) < _REWRITTEN
+
+
+def _nslookup_before_1_29(call: Call, name: str) -> int:
+    """It asked the C library, which searches, and told the name of each address beside it."""
+    call.io.stdout(f"Server:    {SERVER}\n{_numbered(call, [SERVER])}\n")
+    addresses = [name] if _reverse(name) else addresses_of(call.machine, name)
+    if not addresses:
+        return call.fail(f"can't resolve '{name}'")
+    call.io.stdout(f"Name:      {name}\n{_numbered(call, addresses)}")
+    return 0
+
+
+def _numbered(call: Call, addresses: list[str]) -> str:
+    lines = []
+    for number, address in enumerate(addresses, 1):
+        _, records = _asked(call, _reverse(address), "PTR")
+        called = f" {records[0].data.rstrip('.')}" if records else ""
+        lines.append(f"Address {number}: {address}{called}\n")
+    return "".join(lines)
 
 
 def _asked(call: Call, name: str, type: str) -> tuple[str, list[DnsRecord]]:
