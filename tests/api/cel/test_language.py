@@ -70,6 +70,8 @@ HOLD = [
     "format.dns1123Label().validate('a b').value().size() == 1 && !format.uri().validate('http://a.io').hasValue()",
     "format.named('uuid').value() == format.uuid() && !format.named('nope').hasValue()",
     "'a1b22'.find('[0-9]+') == '1' && 'a1b22'.findAll('[0-9]+', 1) == ['1'] && 'abc'.matches('^a.c$')",
+    "'baaac'.findAll('a*') == ['', 'aaa', ''] && 'aa'.findAll('a', 0) == [] && 'aa'.findAll('a', -1) == ['a', 'a']",
+    "'\u06633'.find('\\\\d') == '3' && 'a\\n'.find('a$') == '' && 'Ab'.find('b|(?i)a') == 'A'",
     "!isCIDR('::ffff:1.2.3.4/112') && !isIP('::ffff:1.2.3.4') && isCIDR('::1/128')",
     "!optional.ofNonZeroValue(duration('0s')).hasValue() && optional.ofNonZeroValue(timestamp(0)).hasValue()",
     "!optional.ofNonZeroValue(timestamp('0001-01-01T00:00:00Z')).hasValue()",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import string as ascii_letters
+from itertools import islice
 from typing import Any
 
 from engine.api.cel.functions import Library
 from engine.api.cel.library.formatting import formatted, shown
-from engine.api.cel.regexes import compiled
+from engine.api.cel.regexes import found
 from engine.api.cel.types import DYN, INT, STRING, STRINGS, list_of
 from engine.api.cel.values import EvaluationError
 
@@ -110,10 +111,8 @@ def _substring(text: str, start: int, end: int) -> str:
 
 
 def _find(text: str, pattern: str) -> str:
-    found = compiled(pattern).search(text)
-    return found[0] if found else ""
+    return next(found(text, pattern), "")
 
 
 def _find_all(text: str, pattern: str, limit: int) -> list[str]:
-    found = [match[0] for match in compiled(pattern).finditer(text)]
-    return found if limit < 0 else found[:limit]
+    return list(islice(found(text, pattern), None if limit < 0 else limit))
