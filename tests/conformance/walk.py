@@ -55,6 +55,7 @@ PATCHES = {
 }
 _FILE = re.compile(r"/\S+/invalid/\d+-\S+\.json")
 _AGE = re.compile(r"\b\d+(d|h|m|y)(\d+[smhd])?\b *", re.MULTILINE)
+OF_THE_SERVER = ("/registry/leases/kube-system/", "/registry/masterleases/")  # its Leases, which it renews
 _TOKEN_VOLUME = re.compile(r"kube-api-access-\w{5}")
 _REVISION = re.compile(r"(?<=Resource Version:)( +)\d+$", re.MULTILINE)
 
@@ -67,7 +68,7 @@ class Walked:
     printed: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
     refused: list[str] = field(default_factory=list)
     described_by_ours: dict[str, str] = field(default_factory=dict)
-    unchanged: bool = False  # whether a second server-side apply wrote nothing
+    written_again: list[str] = field(default_factory=list)  # the keys that a second server-side apply wrote
 
     def golden(self, kind: str) -> str:
         return "".join(f"$ {command}\n{text}\n" for command, text in self.printed[kind].items())
@@ -155,9 +156,10 @@ class Walk:
         objects = zip(self._minimal, listed["items"], strict=True)
         write([Manifest(m.kind, m.role, _labelled(item, "replaced")) for m, item in objects], self._folder / "read")
 
-    async def _revision(self) -> str:
-        listed = await self._server.client.send("GET", "/api/v1/namespaces")
-        return str(listed.body["metadata"]["resourceVersion"])
+    async def _log(self, after: int) -> dict[str, Any]:
+        """The newest revision, and what was written after one."""
+        answer = await self._server.client.send("GET", "/debug/ktui/store/log", query={"after": [str(after)]})
+        return dict(answer.body)
 
     async def _delete(self, http: aiohttp.ClientSession) -> None:
         await self._line("delete -f full --wait=false", self._full)
@@ -166,9 +168,10 @@ class Walk:
         # A new Node is given a taint, and taints are owned as a whole: the second time takes it away.
         await self._say(self._command("apply --server-side -f full"))
         await self._say("wait flowschema/full " + HAS_LEVEL)
-        before = await self._revision()
+        before = (await self._log(0))["revision"]
         await self._line("apply --server-side -f full", self._full, note=" # again")
-        self.walked.unchanged = before == await self._revision()
+        keys = [entry["key"] for entry in (await self._log(before))["entries"]]
+        self.walked.written_again = [key for key in keys if not key.startswith(OF_THE_SERVER)]
         await self._say(self._command("label -f minimal -f full walk=yes --overwrite"))
         for manifest in self._minimal:
             async with http.delete(await self._path(manifest), params={"labelSelector": "walk=yes"}) as answer:
