@@ -8,11 +8,13 @@ answered in net/http's words (server.go, conn.serve).
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import Any
 
-from aiohttp import web
-from aiohttp.http import HttpProcessingError
+from aiohttp import StreamReader, hdrs, web
+from aiohttp.abc import AbstractStreamWriter
+from aiohttp.http import HttpProcessingError, RawRequestMessage
 from aiohttp.http_exceptions import LineTooLong
 from aiohttp.web_protocol import RequestHandler
 
@@ -25,8 +27,25 @@ _NO_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 _BAD = "400 Bad Request"
 
 
+class Incoming(web.BaseRequest):
+    """A request whose answer does not say which software gave it: net/http's has no Server header."""
+
+    async def _prepare_hook(self, response: web.StreamResponse) -> None:
+        response.headers.popall(hdrs.SERVER, None)
+
+
 class Server(web.Server):
-    """An aiohttp server whose connections are `Connection`s."""
+    """An aiohttp server whose connections are `Connection`s, and whose requests are `Incoming`."""
+
+    def _make_request(
+        self,
+        message: RawRequestMessage,
+        payload: StreamReader,
+        protocol: RequestHandler,
+        writer: AbstractStreamWriter,
+        task: asyncio.Task[None],
+    ) -> Incoming:
+        return Incoming(message, payload, protocol, writer, task, self._loop)
 
     def __call__(self) -> RequestHandler:
         return Connection(

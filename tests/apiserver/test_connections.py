@@ -123,3 +123,10 @@ async def test_what_else_a_client_waits_for_nobody_gives(port: int, echo: Echo) 
     answer = await _ask(port, b"POST / HTTP/1.1\r\nHost: x\r\nExpect: money\r\nContent-Length: 2\r\n\r\n{}")
     assert answer.startswith(b"HTTP/1.1 417 ")
     assert echo.bodies == []
+
+
+async def test_no_answer_says_which_software_gave_it(port: int) -> None:
+    for request in (b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", b"nonsense\r\n\r\n"):
+        head = (await _ask(port, request)).partition(b"\r\n\r\n")[0].lower()
+        assert b"\r\nserver:" not in head
+        assert b"aiohttp" not in head
