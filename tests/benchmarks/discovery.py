@@ -14,8 +14,8 @@ from pathlib import Path
 
 import aiohttp
 
-from engine.client.https import tls_context
 from engine.client.kubeconfig import KubeConfig
+from engine.client.tls import tls_context
 from tests.benchmarks import Result
 from tests.benchmarks._process import up
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import aiohttp
 
-from engine.client.https import tls_context
 from engine.client.kubeconfig import KubeConfig
+from engine.client.tls import tls_context
 from ktui.connect import connect
 from tests.benchmarks import Result
 from tests.benchmarks._process import up
