@@ -30,7 +30,8 @@ def items(home: Home, name: str, kind: str, *flags: str) -> list[dict[str, Any]]
 
 
 def leaders(home: Home, name: str) -> dict[str, str]:
-    leases = items(home, name, "leases", "--namespace=kube-system")
+    """Who holds which Lease, those aside by which each API server says that it is there."""
+    leases = items(home, name, "leases", "--namespace=kube-system", "-l", "!apiserver.kubernetes.io/identity")
     return {lease["metadata"]["name"]: lease["spec"].get("holderIdentity", "") for lease in leases}
 
 
