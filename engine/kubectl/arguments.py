@@ -1,6 +1,7 @@
 """The arguments of a command as types and names: `TYPE NAME...`, `TYPE/NAME...` (hop 01).
 
-Source of the behaviour: cli-runtime pkg/resource/builder.go (ResourceTypeOrNameArgs), error texts included.
+Source of the behaviour: cli-runtime pkg/resource/builder.go (ResourceTypeOrNameArgs) and kubectl
+pkg/cmd/util/helpers.go, error texts included.
 """
 
 from __future__ import annotations
@@ -25,6 +26,20 @@ def split_arguments(arguments: Sequence[str], program: str) -> tuple[list[tuple[
     if slashes:
         return [_pair(word) for word in words], [], []
     return [], list(dict.fromkeys(words[0].split(","))) if words else [], words[1:]
+
+
+def split_changes(arguments: Sequence[str], noun: str) -> tuple[list[str], list[str]]:
+    """The resources and the KEY=VALUE or KEY- words after them (GetResourcesAndPairs). Raises CommandError."""
+    resources: list[str] = []
+    changes: list[str] = []
+    for word in arguments:
+        if ("=" in word and not word.startswith("=")) or (word.endswith("-") and word != "-"):
+            changes.append(word)
+        elif changes:
+            raise CommandError("all resources must be specified before " + f"{noun} changes: {word}")
+        else:
+            resources.append(word)
+    return resources, changes
 
 
 def _pair(word: str) -> tuple[str, str]:

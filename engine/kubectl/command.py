@@ -35,6 +35,7 @@ class Command:
     examples: tuple[str, ...] = ()
     failure_code: int = 1  # the exit code of a failure (`diff` has 2)
     interrupted: int = 130  # the exit code after ctrl-C, which most are ended by, and some take for their own end
+    flag_errors_as_usage: bool = False  # which hint follows what is wrong with a flag
     help_on_stdout: bool = False  # where a group shows its help when it is given no command
     offline_flag: str = ""  # with which it asks no server
     connects: bool = True  # `config` works on files, whatever they and the flags say of servers
@@ -165,8 +166,8 @@ def _shown(flag: Flag) -> str:
             return "true" if value else "false"
         case Type.DURATION:
             return duration_text(float(value)) if isinstance(value, int | float) else "0s"
-        case Type.STRINGS | Type.ARRAY:
+        case Type.STRINGS | Type.ARRAY | Type.PAIRS:
             return f"[{','.join(value)}]" if isinstance(value, list) else "[]"
-        case Type.INT:
+        case Type.INT | Type.INT32:
             return str(value)
     return f"'{value}'"

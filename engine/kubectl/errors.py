@@ -30,6 +30,10 @@ class FlagError(CommandError):
     """A failure of the flags: followed by pflag's hint."""
 
 
+class NamespaceError(CommandError):
+    """A namespace that can be no part of a path."""
+
+
 class OtherNamespaceError(CommandError):
     """An object of a manifest that names another namespace than `-n` does."""
 

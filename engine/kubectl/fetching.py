@@ -1,11 +1,12 @@
-"""One object as the server has it, and what is said where it is not there (hop 01).
+"""Objects as the server has them, and what is said where it has none (hop 01).
 
-Source of the behaviour: cli-runtime pkg/resource/visitor.go (Info.Get, RequireNamespace).
+Source of the behaviour: cli-runtime pkg/resource/visitor.go (Info.Get, RequireNamespace), helper.go (EnhanceListError).
 """
 
 from __future__ import annotations
 
 from engine.api.errors import ApiError
+from engine.api.golang.text import quoted
 from engine.api.types import Object
 from engine.kubectl.discovery import Resource
 from engine.kubectl.errors import OtherNamespaceError
@@ -30,6 +31,28 @@ async def require_there(session: Session, namespace: str, error: ApiError) -> No
     except ApiError as missing:
         if missing.reason == "NotFound":
             raise missing from error
+
+
+async def listed(
+    session: Session, resource: Resource, namespace: str, *, labels: str = "", fields: str = ""
+) -> list[Object]:
+    """What selectors find. Raises the server's words with the selectors put before them."""
+    try:
+        return await session.list(resource, namespace, labelSelector=labels, fieldSelector=fields)
+    except ApiError as error:
+        raise list_error(error, resource, labels, fields) from error
+
+
+def list_error(error: ApiError, resource: Resource, labels: str, fields: str) -> ApiError:
+    """Say which list failed."""
+    if error.reason not in ("BadRequest", "NotFound"):
+        return error
+    gvr, labels, fields = resource.gvr, labels.strip(), fields.strip()
+    subject = f'"{gvr.group}/{gvr.version}, Resource={gvr.resource}"'
+    where = f"Unable to list {subject}"
+    if labels or fields:
+        where = f"Unable to find {subject} that match label selector {quoted(labels)}, field selector {quoted(fields)}"
+    return ApiError(error.code, error.reason, f"{where}: {error.message}", details=error.details)
 
 
 def require_namespace(session: Session, resource: Resource, namespace: str) -> None:

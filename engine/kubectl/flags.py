@@ -11,20 +11,26 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from engine.api.golang.duration import parse_duration
+from engine.api.golang.text import quoted
 from engine.kubectl.errors import FlagError
 
 
 class Type(StrEnum):
     STRING = "string"
     BOOL = "bool"
-    INT = "int"
+    INT = "int"  # of 64 bits
+    INT32 = "int32"
     DURATION = "duration"
     STRINGS = "strings"  # a repeatable list, also split at commas
     ARRAY = "stringArray"  # a repeatable list, never split
+    PAIRS = "mapStringString"  # a list of KEY=VALUE, split at commas
 
 
+_INTEGER = re.compile(
+    r"[+-]?(0[xX](_?[0-9a-fA-F])+|0[oO]?(_?[0-7])+|0[bB](_?[01])+|0|[1-9](_?[0-9])*)",
+)
 Value = str | bool | int | float | list[str]
-_ZERO: dict[Type, Value] = {Type.STRING: "", Type.BOOL: False, Type.INT: 0, Type.DURATION: 0.0}
+_ZERO: dict[Type, Value] = {Type.STRING: "", Type.BOOL: False, Type.INT: 0, Type.INT32: 0, Type.DURATION: 0.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +51,7 @@ class Flag:
         return "true" if self.type is Type.BOOL and not self.bare else self.bare
 
     def initial(self) -> Value:
-        if self.type in (Type.STRINGS, Type.ARRAY):
+        if self.type in (Type.STRINGS, Type.ARRAY, Type.PAIRS):
             return list(self.default) if isinstance(self.default, list) else []
         return _ZERO[self.type] if self.default is None else self.default
 
@@ -133,7 +139,7 @@ class Flags:
             flag = self._short.get(letter)
             if flag is None:
                 raise FlagError(f"unknown shorthand flag: '{letter}' in -{whole}")
-            if letters.startswith("="):
+            if letters.startswith("=") and letters != "=":  # `-o=` alone has the value `=`
                 self._set(flag, letters[1:])
                 return
             if flag.bare_value:
@@ -152,7 +158,7 @@ class Flags:
             value = _convert(flag, text)
         except ValueError as error:
             shown = f"-{flag.short}, --{flag.name}" if flag.short else f"--{flag.name}"
-            raise FlagError(f'invalid argument "{text}" for "{shown}" flag: {error}') from error
+            raise FlagError(f'invalid argument {quoted(text)} for "{shown}" flag: {error}') from error
         known = self._values[flag.name]
         if isinstance(value, list) and isinstance(known, list) and flag.name in self._given:
             value = known + value  # the first one given replaces the default
@@ -164,15 +170,58 @@ def _convert(flag: Flag, text: str) -> Value:
     match flag.type:
         case Type.BOOL:
             return _bool(text)
-        case Type.INT:
-            return _int(text)
+        case Type.INT | Type.INT32:
+            return _int(text, bits=32 if flag.type is Type.INT32 else 64)
         case Type.DURATION:
             return parse_duration(text)
         case Type.STRINGS:
-            return text.split(",") if text else []
+            return _cells(text)
         case Type.ARRAY:
             return [text]
+        case Type.PAIRS:
+            return [_pair(pair) for pair in text.split(",") if pair]
     return text
+
+
+def _pair(text: str) -> str:
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise ValueError("malformed pair, expect string=string")
+    return f"{key.strip()}={value.strip()}"
+
+
+def _cells(text: str) -> list[str]:
+    """A line of comma-separated values, which may be quoted, as Go's encoding/csv reads it."""
+    cells: list[str] = []
+    position = 0
+    while text:
+        if text[position : position + 1] != '"':
+            end = text.find(",", position)
+            cell = text[position:] if end < 0 else text[position:end]
+            if '"' in cell:
+                column = position + cell.index('"') + 1
+                raise ValueError(f'parse error on line 1, column {column}: bare " in non-quoted-field')
+            position += len(cell)
+        else:
+            cell, position = _quoted_cell(text, position + 1)
+        cells.append(cell)
+        if position >= len(text):
+            break
+        position += 1
+    return cells
+
+
+def _quoted_cell(text: str, start: int) -> tuple[str, int]:
+    """What stands from `start` to the closing quote (a doubled one is a quote itself), and where it ends."""
+    cell, position = "", start
+    while (quote := text.find('"', position)) >= 0:
+        cell += text[position:quote]
+        if text[quote + 1 : quote + 2] != '"':
+            if text[quote + 1 : quote + 2] not in ("", ","):
+                raise ValueError(f'parse error on line 1, column {quote + 1}: extraneous or missing " in quoted-field')
+            return cell, quote + 1
+        cell, position = cell + '"', quote + 2
+    raise ValueError(f'parse error on line 1, column {len(text) + 1}: extraneous or missing " in quoted-field')
 
 
 def _bool(text: str) -> bool:
@@ -180,13 +229,18 @@ def _bool(text: str) -> bool:
         return True
     if text in ("0", "f", "F", "false", "FALSE", "False"):
         return False
-    raise ValueError(f'strconv.ParseBool: parsing "{text}": invalid syntax')
+    raise ValueError(f"strconv.ParseBool: parsing {quoted(text)}: invalid syntax")
 
 
-def _int(text: str) -> int:
-    if not re.fullmatch(r"[+-]?(0[xX][0-9a-fA-F]+|0[oO]?[0-7]+|0[bB][01]+|[0-9]+)", text):
-        raise ValueError(f'strconv.ParseInt: parsing "{text}": invalid syntax')
+def _int(text: str, *, bits: int) -> int:
+    """Of Go's syntax for integers, base prefixes and underscores between digits included."""
+    problem = f"strconv.ParseInt: parsing {quoted(text)}: "
+    if not _INTEGER.fullmatch(text):
+        raise ValueError(f"{problem}invalid syntax")
     sign, digits = (-1, text[1:]) if text[0] == "-" else (1, text.lstrip("+"))
-    if re.fullmatch(r"0[0-7]+", digits):
-        digits = f"0o{digits[1:]}"
-    return sign * int(digits, 0)
+    if re.fullmatch(r"0[0-7_]+", digits):
+        digits = f"0o{digits[1:].removeprefix('_')}"
+    value = sign * int(digits, 0)
+    if not -(1 << bits - 1) <= value < 1 << bits - 1:
+        raise ValueError(f"{problem}value out of range")
+    return value

@@ -31,7 +31,7 @@ GLOBAL = (
     Flag("token", help="Bearer token for the API server."),
     Flag("user", help="The kubeconfig's user to use."),
     Flag("username", help="Username for basic authentication."),
-    Flag("v", Type.INT, short="v", help="Verbosity of the log."),
+    Flag("v", Type.INT32, short="v", help="Verbosity of the log."),
     Flag("vmodule", help="Verbosity by file."),
     Flag("warnings-as-errors", Type.BOOL, help="Leave with an error when the server sends a warning."),
 )

@@ -10,6 +10,7 @@ from typing import Any
 
 from engine.api.types import Object, copy_object
 from engine.kubectl.errors import CommandError
+from engine.kubectl.printers.typed import in_order
 
 ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"
 
@@ -36,15 +37,23 @@ def bare(obj: Object) -> Object:
     return copy
 
 
-def modified(obj: Object) -> Object:
-    """The object with itself in the annotation, as it is sent."""
+def modified(obj: Object, *, typed: bool = False) -> Object:
+    """The object with itself in the annotation, as it is sent.
+
+    `typed` where kubectl holds the object as the struct of its kind: fields are in its order, and no empty ones.
+    """
     sent = bare(obj)
-    text = compact(sent) + "\n"
+    if typed:
+        empty = {} if sent["metadata"]["annotations"] else {"annotations"}
+        metadata = {key: value for key, value in sent["metadata"].items() if key not in empty}
+        text = compact(in_order({**sent, "metadata": metadata}), sort_keys=False) + "\n"
+    else:
+        text = compact(sent) + "\n"
     sent["metadata"]["annotations"] = {**sent["metadata"]["annotations"], ANNOTATION: text}
     return sent
 
 
-def compact(value: Any) -> str:
+def compact(value: Any, *, sort_keys: bool = True) -> str:
     """JSON as Go's encoder writes it in one line."""
-    text = json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+    text = json.dumps(value, separators=(",", ":"), sort_keys=sort_keys, ensure_ascii=False)
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

@@ -24,7 +24,7 @@ from engine.kubectl.command import Command, Found, find, help_text, show_group
 from engine.kubectl.connecting import allowed, asked_for, asks_namespace_first, overrides_of
 from engine.kubectl.discovery import Discovery
 from engine.kubectl.discovery_cache import DiskCache, folder
-from engine.kubectl.errors import Aggregate, CommandError, Exit, render
+from engine.kubectl.errors import Aggregate, CommandError, Exit, FlagError, UsageError, render
 from engine.kubectl.flags import Flags
 from engine.kubectl.flagsets import GLOBAL
 from engine.kubectl.preferences import Applied, PreferencesError
@@ -77,7 +77,10 @@ async def run(
         path, failure_code = found.path, found.command.failure_code
         flags = Flags((*GLOBAL, *found.command.flags))
         wanted.set(flags)
-        arguments, dash = flags.parse(found.arguments)
+        try:
+            arguments, dash = flags.parse(found.arguments)
+        except FlagError as error:
+            raise UsageError(str(error)) if found.command.flag_errors_as_usage else error from error
         if flags.on("help") or (found.command is ROOT and not arguments):
             stdout.write(help_text(found, program=program) + "\n")
             return 0

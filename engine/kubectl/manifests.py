@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from engine.api.golang import url
+from engine.api.golang.text import quoted
 from engine.kubectl import yaml
 from engine.kubectl.errors import CommandError, of
 
@@ -44,14 +47,21 @@ class Source:
     remote: bool = False  # `name` is the URL of a text that has to be fetched before it can be read
 
 
-def sources(names: list[str], *, recursive: bool, stdin: Callable[[], str]) -> Iterator[Source]:
+def sources(names: Sequence[str], *, recursive: bool, stdin: Callable[[], str]) -> Iterator[Source]:
     """The texts that `-f` names, in order. Raises what is wrong with any of them before the first is read."""
     found: list[Source] = []
     errors: list[Exception] = []
     for name in names:
         if name == "-":
+            if any(source.name == "STDIN" for source in found):
+                errors.append(CommandError("standard input cannot be used for multiple arguments"))
             found.append(Source("STDIN", stdin))
         elif name.startswith(("http://", "https://")):
+            try:
+                url.parse(name)
+            except ValueError as error:
+                errors.append(CommandError(f"the URL passed to filename {quoted(name)} is not valid: {error}"))
+                continue
             found.append(Source(name, partial(_read, Path(name)), remote=True))
         else:
             try:
@@ -79,18 +89,18 @@ def _matches(name: str) -> list[Path]:
     """The file of a name, or those of a pattern. Raises CommandError where there is none."""
     given = Path(name)
     try:
-        given.stat()
+        os.stat(name)  # of no name there is none, which a Path takes for the folder that one is in
     except FileNotFoundError:
         if _broken_pattern(name):
-            raise CommandError(f'pattern "{name}" is not valid: syntax error in pattern') from None
+            raise CommandError(f"pattern {quoted(name)} is not valid: syntax error in pattern") from None
     except OSError as error:
         if error.errno == errno.ELOOP:
             why = f"stat {name}: {(error.strerror or '').lower()}"
-            raise CommandError(f'the path "{name}" cannot be accessed: {why}') from None
+            raise CommandError(f"the path {quoted(name)} cannot be accessed: {why}") from None
     else:
         return [given]
     if not (found := _glob(name)):
-        raise CommandError(f'the path "{name}" does not exist')
+        raise CommandError(f"the path {quoted(name)} does not exist")
     return found
 
 

@@ -20,7 +20,7 @@ def with_hash(obj: Object) -> Object:
 
 def _hash(obj: Object) -> str:
     kind = obj["kind"]
-    hashed: Object = {"data": obj.get("data") or "", "kind": kind, "name": obj["metadata"]["name"]}
+    hashed: Object = {"data": obj.get("data") or {}, "kind": kind, "name": obj["metadata"]["name"]}
     if kind == "Secret":
         hashed["type"] = obj.get("type", "")
     if obj.get("binaryData"):

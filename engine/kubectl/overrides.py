@@ -51,7 +51,11 @@ def _patched(kind: str, obj: Object, text: str) -> Any:
         raise CommandError("Invalid JSON Patch" if kind == "merge" else "invalid JSON document")
     patch = json.loads(text)
     if kind == "merge":
+        if not isinstance(patch, dict | list):
+            raise CommandError("Invalid JSON Patch")
         return merge_patch(obj, patch) if isinstance(patch, dict) else patch
+    if patch is None:
+        return obj
     if not isinstance(patch, dict):
         raise CommandError("invalid JSON document")
     return strategic_merge_patch(obj, patch, load_definitions().kind(_gvk(obj)))

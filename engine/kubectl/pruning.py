@@ -59,6 +59,13 @@ async def candidates(
     session: Session, resources: Collection[Resource], namespaces: Iterable[str], seen: Collection[str]
 ) -> list[tuple[Resource, Object]]:
     """What would be pruned, those in namespaces first. Raises CommandError."""
+    if not resources and session.namespace:  # which the clients that call it do not tell from `--namespace`
+        session.warn(
+            "prune.go:71",
+            "Deprecated: kubectl apply will no longer prune non-namespaced resources by default when used with the "
+            "--namespace flag in a future release. To preserve the current behaviour, list the resources you want to "
+            "target explicitly in the --prune-allowlist flag.",
+        )
     chosen = list(resources) or await _default(session)
     places = [(resource, namespace) for namespace in namespaces for resource in chosen if resource.namespaced]
     places += [(resource, "") for resource in chosen if not resource.namespaced]

@@ -9,13 +9,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequen
 from dataclasses import dataclass, field
 
 from engine.api.errors import ApiError
+from engine.api.golang.text import quoted
 from engine.api.selectors import LabelSelector
 from engine.api.types import GVK, Object
 from engine.kubectl import decoding, manifests
 from engine.kubectl.arguments import split_arguments
 from engine.kubectl.discovery import NoMatchError, Resource
 from engine.kubectl.errors import Aggregate, CommandError, OtherNamespaceError, of
-from engine.kubectl.fetching import live, require_namespace
+from engine.kubectl.fetching import listed, live, require_namespace
 from engine.kubectl.remote_manifests import fetched
 from engine.kubectl.scheme import check_registered
 from engine.kubectl.session import Session
@@ -28,6 +29,13 @@ MISSING = (
     "   '--filename=rsrc.json'\n"
     "   '<resource> <name>'\n"
     "   '<resource>'"
+)
+
+LOCAL = (
+    "you must specify resources by --filename when --local is set.\n"
+    "Example resource specifications include:\n"
+    "   '-f rsrc.yaml'\n"
+    "   '--filename=rsrc.json'"
 )
 
 
@@ -91,24 +99,32 @@ class Selection:
         """The usual flags of a command: -f, -R, -l, --field-selector, --all, -n."""
         flags = session.flags
         kustomize = flags.text("kustomize") if "kustomize" in flags else ""
-        if kustomize and (flags.many("filename") or flags.on("recursive")):
-            raise CommandError(
-                "only one of -f or -k can be specified"
-                if flags.many("filename")
-                else "the -k flag can't be used with -f or -R"
-            )
+        if kustomize:
+            _check_kustomize(session)
         return cls(
             arguments=session.arguments if arguments is None else arguments,
             files=flags.many("filename"),
             kustomize=kustomize,
             recursive=flags.on("recursive"),
-            selector=flags.text("selector"),
-            field_selector=flags.text("field-selector"),
+            selector=flags.text("selector").strip(),
+            field_selector=flags.text("field-selector").strip(),
             everything=flags.on("all") and verb == "delete",
             whole_types=flags.on("all"),
+            default_namespace=not session.all_namespaces,
             require_namespace=session.namespace_given,
             verb=verb,
         )
+
+
+def _check_kustomize(session: Session) -> None:
+    """What -k cannot be given with. Raises CommandError, Aggregate."""
+    problems: list[Exception] = []
+    if session.flags.many("filename"):
+        problems.append(CommandError("only one of -f or -k can be specified"))
+    if session.flags.on("recursive"):
+        problems.append(CommandError("the -k flag can't be used with -f or -R"))
+    if problems:
+        raise of(problems)
 
 
 Item = Info | Exception
@@ -179,10 +195,6 @@ async def collect(session: Session, selection: Selection) -> tuple[list[Info], l
 async def infos(session: Session, selection: Selection) -> AsyncIterator[Item]:
     """The objects in order; a failure that concerns one object or file is yielded, any other is raised."""
     if selection.of_manifests:
-        if selection.arguments and selection.verb not in ("apply", "create", "replace", "diff"):
-            raise CommandError(
-                "when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well"
-            )
         async for item in _by_file(session, selection):
             yield item
         return
@@ -264,15 +276,15 @@ async def _by_selector(
     for resource in resources.values():
         namespace = "" if session.all_namespaces else session.namespace
         try:
-            listed = await session.list(
-                resource, namespace, labelSelector=selection.selector, fieldSelector=selection.field_selector
+            found = await listed(
+                session, resource, namespace, labels=selection.selector, fields=selection.field_selector
             )
         except ApiError as error:
             yield error
             continue
         if selection.typed:
             check_registered(resource.gvk, of_list=True)
-        for obj in listed:
+        for obj in found:
             metadata = obj["metadata"]
             yield Info(resource, metadata.get("namespace", ""), metadata["name"], object=obj)
 
@@ -281,13 +293,14 @@ async def _by_selector(
 
 
 async def _by_file(session: Session, selection: Selection) -> AsyncIterator[Item]:
-    try:
-        found = list(_sources(session, selection))
-    except CommandError as error:
-        if not selection.kustomize:
-            raise
-        yield error
-        return
+    found = _files(session, selection)
+    _check_selector(selection.selector)
+    if selection.kustomize:
+        try:
+            found = [_kustomization(session, selection.kustomize)]
+        except CommandError as error:
+            yield error
+            return
     for source in found:
         try:
             if source.remote:
@@ -299,13 +312,56 @@ async def _by_file(session: Session, selection: Selection) -> AsyncIterator[Item
             yield error
 
 
-def _sources(session: Session, selection: Selection) -> Iterable[manifests.Source]:
-    if not selection.kustomize:
-        return manifests.sources(list(selection.files), recursive=selection.recursive, stdin=session.stdin.read)
+def _files(session: Session, selection: Selection) -> list[manifests.Source]:
+    """What -f names. Raises what is wrong with it and with the arguments, which there may not be beside files."""
+    errors: list[Exception] = []
+    found: list[manifests.Source] = []
+    pairs: list[tuple[str, str]] = []
+    types: list[str] = []
+    try:
+        found = list(manifests.sources(selection.files, recursive=selection.recursive, stdin=session.stdin.read))
+    except Aggregate as several:
+        errors += several.errors
+    except CommandError as error:
+        errors.append(error)
+    if selection.verb not in ("apply", "create", "replace", "diff"):
+        try:
+            pairs, types, _ = split_arguments(selection.arguments, session.program)
+        except CommandError as error:
+            errors.append(error)
+    if errors:
+        raise of(errors)
+    if types:
+        raise CommandError(
+            "when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well"
+        )
+    if pairs:
+        raise CommandError("resource/name arguments cannot be provided when a path is specified")
+    return found
+
+
+def _check_selector(text: str) -> None:
+    """Raises CommandError for what is no selector of manifests."""
+    try:
+        LabelSelector.parse(text)
+    except ApiError as error:
+        raise CommandError(f"the provided selector {quoted(text)} is not valid: {error.message}") from error
+
+
+def is_one_file(selection: Selection) -> bool:
+    """Whether the objects come from one file, or a kustomization, and not from standard input.
+
+    Such a file is shown whole or not at all (singleItemImplied of the builder). Raises what is wrong with -f.
+    """
+    found = list(manifests.sources(selection.files, recursive=selection.recursive, stdin=str))
+    return bool(selection.kustomize) or (len(found) == 1 and found[0].name != "STDIN")
+
+
+def _kustomization(session: Session, folder: str) -> manifests.Source:
     from engine.kubectl.kustomize.build import build, text  # few commands need it
 
-    objects = build(selection.kustomize, warn=session.err, log=session.log)
-    return [manifests.Source(selection.kustomize, lambda: text(objects))]
+    objects = build(folder, warn=session.err, log=session.log)
+    return manifests.Source(folder, lambda: text(objects))
 
 
 async def _of_document(session: Session, selection: Selection, document: manifests.Document) -> list[Item]:
@@ -350,12 +406,17 @@ async def _of_object(session: Session, selection: Selection, obj: Object, source
     info = Info(resource, namespace, name, source, obj, local=selection.local)
     if selection.fetch and name and not selection.local:
         if resource.namespaced and not namespace:
-            group, version, plural = resource.gvr
-            raise CommandError(f'no namespace set on resource {group}/{version}, Resource={plural} "{name}"')
+            raise no_namespace(info)
         info.refresh(await live(session, resource, name, namespace))
     if selection.require_namespace:
         require_namespace(session, resource, namespace)
     return info
+
+
+def no_namespace(info: Info) -> CommandError:
+    """Of an object that is asked for by name and of no namespace: a manifest beside -A may not name one."""
+    group, version, plural = info.resource.gvr
+    return CommandError(f'no namespace set on resource {group}/{version}, Resource={plural} "{info.name}"')
 
 
 def _check_typed(obj: Object, source: str) -> None:

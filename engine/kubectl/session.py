@@ -18,7 +18,7 @@ from engine.client.client import Watch, error_of
 from engine.client.kubeconfig import KubeConfig
 from engine.clock import Clock
 from engine.kubectl.discovery import Discovery, Resource
-from engine.kubectl.errors import Aggregate, CommandError
+from engine.kubectl.errors import Aggregate, CommandError, NamespaceError
 from engine.kubectl.flags import Flags
 from engine.trace import current_span
 
@@ -48,6 +48,7 @@ class Session:
     kubeconfig: KubeConfig | None = None
     server: str = ""
     warnings: dict[str, None] = field(default_factory=dict)
+    told_of_bare_dry_run: bool = False
 
     # -- speaking
 
@@ -93,7 +94,9 @@ class Session:
         """`none`, `client` or `server`. Raises CommandError for another word."""
         value = self.flags.text("dry-run") if "dry-run" in self.flags else "none"
         if value == "unchanged":
-            self.warn("helpers.go:714", "--dry-run is deprecated and can be replaced with --dry-run=client.")
+            if not self.told_of_bare_dry_run:
+                self.warn("helpers.go:714", "--dry-run is deprecated and can be replaced with --dry-run=client.")
+            self.told_of_bare_dry_run = True
             return "client"
         if value in ("none", "client", "server"):
             return value
@@ -165,7 +168,7 @@ class Session:
 
     async def list(self, resource: Resource, namespace: str = "", **query: Any) -> list[Object]:
         """All objects of a resource; each is given the kind and version that a list leaves out."""
-        body = await self.request("GET", self.path_of(resource, namespace), query=query)
+        body = await self.request("GET", self.path_of_list(resource, namespace), query=query)
         typed = {"apiVersion": resource.gvr.api_version, "kind": resource.kind}
         return [{**typed, **item} for item in body.get("items") or ()]
 
@@ -205,8 +208,15 @@ class Session:
         if name and (problem := _path_problem(name)):
             raise CommandError(f'invalid resource name "{name}": [{problem}]')
         if resource.namespaced and (problem := _path_problem(namespace)):
-            raise Aggregate([CommandError(f'invalid namespace "{namespace}": [{problem}]')])
+            raise NamespaceError(f'invalid namespace "{namespace}": [{problem}]')
         return resource.gvr.path(namespace if resource.namespaced else None, name, subresource or None)
+
+    def path_of_list(self, resource: Resource, namespace: str = "") -> str:
+        """Of a collection that is listed. What is no namespace is one failure among others there. Raises Aggregate."""
+        try:
+            return self.path_of(resource, namespace)
+        except NamespaceError as error:
+            raise Aggregate([error]) from error
 
     def working_on(self, resource: Resource, name: str, namespace: str) -> None:
         """Name the object in the span of this hop (the first one that a command touches)."""

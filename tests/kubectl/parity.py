@@ -12,6 +12,8 @@ from tests.kubectl.served import Served, served
 
 # What differs from one server to another, or from one second to the next.
 _VARYING = (
+    (re.compile(r"^W\d{4} [\d:.]+ +\d+ ", re.MULTILINE), "W "),
+    (re.compile(r"(Resource Version: +)\d+"), r"\1N"),
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "UID"),
     (re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "TIME"),
     (re.compile(r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+0000 UTC"), "TIME"),

@@ -34,6 +34,10 @@ TWO = (
 NOT_ALLOWED = (
     'Unable to connect to the server: getting credentials: plugin "nope" not allowed: policy set to "DenyAll"\n'
 )
+NO_PLUGINS = (
+    'Unable to read directory "/nonexistent" from your PATH: open /nonexistent: no such file or directory. '
+    "Skipping...\nerror: unable to find any kubectl plugins in your PATH\n"
+)
 
 ROWS: dict[str, tuple[str, Printed]] = {
     "a context that is not there": ("get --raw / --context=x", Printed(1, "", 'error: context "x" does not exist\n')),
@@ -50,8 +54,7 @@ ROWS: dict[str, tuple[str, Printed]] = {
     "two problems": (
         "get pods --context=bad", Printed(1, "", "Error in configuration: \n* {}\n* {}\n".format(*TWO))),
     "nobody": ("get pods --context=nobody", Printed(1, "Please enter Username: ", "error: EOF\n")),
-    "no server needed": (
-        "plugin list --context=x", Printed(1, "", "error: unable to find any kubectl plugins in your PATH\n")),
+    "no server needed": ("plugin list --context=x", Printed(1, "", NO_PLUGINS)),
     "a plugin that may not run": ("get --raw / --kuberc=KUBERC", Printed(1, "", NOT_ALLOWED)),
     "a policy that is none": (
         "get --raw / --kuberc=UNKNOWN",

@@ -26,6 +26,11 @@ from engine.kubectl.session import Session
 FORMATS = (
     "go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,name,template,templatefile,yaml"
 )
+PLAIN = ("json", "yaml", "kyaml", "name")  # in letters of either size
+TEMPLATES = (
+    "jsonpath", "jsonpath-as-json", "jsonpath-file", "custom-columns", "custom-columns-file",
+    "go-template", "go-template-file", "template", "templatefile",
+)  # fmt: skip
 GO_TEMPLATES = ("go-template", "go-template-file", "template", "templatefile")
 Printer = Callable[[Object, Resource], None]
 
@@ -46,25 +51,23 @@ def without_managed_fields(obj: Object) -> Object:
 
 
 def split_format(session: Session, output: str = "") -> tuple[str, str]:
-    """The format and its template: `jsonpath={.a}` or `--template`. Raises CommandError."""
+    """The format and its template: `jsonpath={.a}`, or `jsonpath` and `--template`. Raises CommandError.
+
+    Where --template is given it is the template, and a format with another is none. Alone it is a Go template.
+    """
     output = output or session.flags.text("output")
+    given = session.flags.text("template") if "template" in session.flags else ""
+    if not output and given:
+        return "go-template", given
     name, equals, template = output.partition("=")
-    if name in ("jsonpath", "jsonpath-as-json", "jsonpath-file", "custom-columns", "custom-columns-file"):
-        if not equals:
-            template = session.flags.text("template")
-        if not template:
-            if name.startswith("custom-columns"):
-                raise CommandError("custom-columns format specified but no custom columns given")
-            raise CommandError("template format specified but no template given")
-        return name, template
-    if name in GO_TEMPLATES:
-        template = template or session.flags.text("template")
-        if not template:
-            raise CommandError("template format specified but no template given")
-        return name, template
-    if not output and session.flags.text("template"):
-        return "go-template", session.flags.text("template")
-    return output, ""
+    if name not in TEMPLATES or (equals and given):
+        plain = output.lower()
+        return plain if plain in PLAIN else output, ""
+    if not (template := given or template):
+        if name.startswith("custom-columns"):
+            raise CommandError("custom-columns format specified but no custom columns given")
+        raise CommandError("template format specified but no template given")
+    return name, template
 
 
 class _YamlPrinter:
@@ -185,14 +188,14 @@ def unknown_format(output: str, allowed: str = FORMATS) -> CommandError:
 
 def result_printer(session: Session, operation: str, *, dry_run: str = "none", typed: bool = False) -> Printer:
     """The printer of a command that changes objects: `deployment.apps/web created`, or what `-o` says."""
-    output = session.flags.text("output")
+    output, _ = split_format(session)
     suffix = {"client": " (dry run)", "server": " (server dry run)"}.get(dry_run, "")
     if output in ("", "name"):
         tail = f" {operation}{suffix}" if not output and operation else ""
         return lambda obj, resource: session.out(f"{resource.named(_name(obj))}{tail}")
     structured = structured_printer(session, typed=typed)
     if structured is None:
-        raise unknown_format(output)
+        raise unknown_format(session.flags.text("output"))
     keep = session.flags.on("show-managed-fields")
     return lambda obj, resource: structured(obj if keep else without_managed_fields(obj))
 

@@ -28,12 +28,12 @@ async def create_role(session: Session, name: str) -> None:
 async def create_cluster_role(session: Session, name: str) -> None:
     flags = session.flags
     urls = list(dict.fromkeys(flags.many("non-resource-url")))
-    if aggregation := flags.text("aggregation-rule"):
+    if aggregation := flags.many("aggregation-rule"):
         if urls or any(flags.many(other) for other in ("verb", "resource", "resource-name")):
             raise CommandError(
                 "aggregation rule must be specified without nonResourceURLs, verbs, resources or resourceNames"
             )
-        labels = dict(part.split("=", 1) for part in aggregation.split(",") if "=" in part)
+        labels = dict(pair.split("=", 1) for pair in aggregation)
         rule = {"clusterRoleSelectors": [{"matchLabels": labels}]}
         await create_built(session, {**_role("ClusterRole", name, None), "aggregationRule": rule})
         return

@@ -14,7 +14,7 @@ from engine.kubectl import apply_sets, last_applied, migration, pruning
 from engine.kubectl.apply_patch import difference, merged
 from engine.kubectl.command import Command
 from engine.kubectl.deletion import delete_and_wait
-from engine.kubectl.errors import CommandError, FlagError, UsageError, of, with_source
+from engine.kubectl.errors import CommandError, FlagError, NamespaceError, UsageError, of, with_source
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import ALL, DRY_RUN, PRINT, SELECTOR, VALIDATE, deletion, field_manager, filename
 from engine.kubectl.printers.objects import result_printer, structured_printer, without_managed_fields
@@ -124,6 +124,8 @@ class Applier:
             current = await self.session.get(
                 info.resource, info.name, info.namespace, subresource=self.session.flags.text("subresource")
             )
+        except NamespaceError as error:
+            raise CommandError(_failed_to_retrieve(info, str(error))) from error
         except ApiError as error:
             if error.reason != "NotFound":
                 raise _retrieving(error, info) from error

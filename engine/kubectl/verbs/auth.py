@@ -11,7 +11,7 @@ from engine.kubectl.discovery import Resource
 from engine.kubectl.errors import CommandError, Exit
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import ALL_NAMESPACES, PRINT
-from engine.kubectl.printers.objects import structured_printer, unknown_format
+from engine.kubectl.printers.objects import split_format, structured_printer, unknown_format
 from engine.kubectl.printers.tabwriter import ColumnWriter
 from engine.kubectl.session import Session
 from engine.kubectl.verbs.reconcile import COMMAND as RECONCILE
@@ -37,6 +37,8 @@ async def can_i(session: Session) -> None:
         )
     verb, target = session.arguments
     spec = _url(verb, target) if target.startswith("/") else await _resource(session, verb, target)
+    if session.flags.on("no-headers"):
+        raise CommandError("--no-headers cannot be set without --list specified")
     _warn_of_verb(session, verb, is_url=target.startswith("/"))
     body = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": spec}
     review = await session.request("POST", f"{REVIEWS}/selfsubjectaccessreviews", body=body)
@@ -136,15 +138,18 @@ def _rules(status: Object) -> list[tuple[str, list[str]]]:
 
 
 async def whoami(session: Session) -> None:
-    if session.flags.text("output") not in ("", "name") and structured_printer(session) is None:
-        raise unknown_format(session.flags.text("output"))
-    if session.flags.text("output") == "name":
+    given = session.flags.text("output")
+    output = split_format(session)[0] if given else ""
+    printer = structured_printer(session, typed=True) if given else None  # a template alone counts for nothing
+    if output not in ("", "name") and printer is None:
+        raise unknown_format(output)
+    if output == "name" or (session.flags.given("output") and not given):
         session.out("selfsubjectreview.authentication.k8s.io/<unknown>")
         return
     path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
     body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
     review = await session.request("POST", path, body=body)
-    if printer := structured_printer(session, typed=True):
+    if printer is not None:
         metadata = {key: value for key, value in (review.get("metadata") or {}).items() if value is not None}
         printer({**review, "metadata": metadata})
         return

@@ -38,11 +38,9 @@ async def run(session: Session) -> None:
     if high < low:
         raise CommandError(f"--max=MAXPODS must be larger or equal to --min=MINPODS, max: {high}, min: {low}")
     dry_run = session.dry_run()
-    if flags.given("cpu-percent") and flags.text("cpu"):
+    if flags.number("cpu-percent") > 0 and flags.text("cpu"):
         raise CommandError("--cpu-percent and --cpu are mutually exclusive")
     metrics = _metrics(session)
-    # Upstream has another word for what the client only tries.
-    printer = result_printer(session, "created" if dry_run == "client" else "autoscaled", dry_run=dry_run, typed=True)
     resource = await session.discovery.for_kind(session.client, KIND)
 
     async def autoscale(info: Info) -> None:
@@ -55,20 +53,34 @@ async def run(session: Session) -> None:
         made = _autoscaler(session, info, metrics)
         new = Info(resource, info.namespace, made["metadata"]["name"], object=made)
         try:
-            await post(session, new, dry_run=dry_run, validation="")
-        except ApiError as error:
-            if error.reason == "AlreadyExists" and not metrics:
+            await post(session, new, dry_run=dry_run, validation="", typed=True)
+            # Upstream has another word for what the client only tries.
+            operation = "created" if dry_run == "client" else "autoscaled"
+            result_printer(session, operation, dry_run=dry_run, typed=True)(new.object, resource)
+        except (ApiError, CommandError) as error:
+            if (problem := _without_v1(session)) is not None:
                 raise CommandError(
                     "failed to create autoscaling/v2 HPA and the configuration is incompatible with autoscaling/v1: "
-                    "empty input"
+                    f"{problem}"
                 ) from error
             raise
-        printer(new.object, resource)
 
     selection = Selection.of_flags(session)
     selection.fetch = not session.from_files  # a manifest is taken as it stands
     if not await visit(session, selection, autoscale):
         raise CommandError("no objects passed to autoscale")
+
+
+def _without_v1(session: Session) -> str | None:
+    """Why what failed cannot be tried as autoscaling/v1, which knows shares of a processor only; None where it can.
+
+    What v1 says then is what v2 has said, so that it need not be asked.
+    """
+    flags = session.flags
+    if not flags.text("cpu"):
+        return "empty input"
+    of_shares = flags.number("cpu-percent") >= 0 or flags.text("cpu").endswith("%")
+    return None if of_shares and not flags.text("memory") else "%!w(<nil>)"
 
 
 def _metrics(session: Session) -> list[Object]:
@@ -134,10 +146,10 @@ COMMAND = Command(
         *SAVE_CONFIG,
         *field_manager("kubectl-autoscale"),
         Flag("cpu", help="The processor time to aim at: a share of the request (80%), or an amount for each Pod."),
-        Flag("cpu-percent", Type.INT, default=-1, help="Old for --cpu.", hidden=True),
-        Flag("max", Type.INT, default=-1, required=True, help="At most so many Pods."),
+        Flag("cpu-percent", Type.INT32, default=-1, help="Old for --cpu.", hidden=True),
+        Flag("max", Type.INT32, default=-1, required=True, help="At most so many Pods."),
         Flag("memory", help="The memory to aim at, as --cpu."),
-        Flag("min", Type.INT, default=-1, help="At least so many Pods."),
+        Flag("min", Type.INT32, default=-1, help="At least so many Pods."),
         Flag("name", help="The autoscaler's name; by default the workload's."),
     ),
     examples=("autoscale deployment web --min=2 --max=10 --cpu=80%",),

@@ -27,7 +27,9 @@ def _decision(word: str, type_: str) -> Run:
             raise CommandError("one or more CSRs must be specified as <name> or -f <filename>")
         selection = replace(Selection.of_flags(session, arguments=[]), default_namespace=False)
         if session.arguments:
-            selection.arguments = ["certificatesigningrequests", *session.arguments]
+            selection.arguments = [
+                word if "/" in word else f"certificatesigningrequests/{word}" for word in session.arguments
+            ]
         printer = result_printer(session, "approved" if type_ == "Approved" else "denied", typed=True)
 
         async def decide(info: Info) -> None:

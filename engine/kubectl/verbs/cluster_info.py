@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engine.kubectl.command import Command
+from engine.kubectl.fetching import listed
 from engine.kubectl.session import Session
 from engine.kubectl.verbs.cluster_dump import DUMP
 
@@ -11,15 +12,18 @@ LABEL = "kubernetes.io/cluster-service=true"
 
 async def run(session: Session) -> None:
     services = await session.resolve("services")
-    session.out(f"Kubernetes control plane is running at {session.server or 'this process'}")
-    for service in await session.list(services, "kube-system", labelSelector=LABEL):
-        metadata = service["metadata"]
-        ports = service["spec"].get("ports") or [{}]
-        name = f"{metadata['name']}:{ports[0]['name']}" if ports[0].get("name") else metadata["name"]
-        path = f"/api/v1/namespaces/{metadata['namespace']}/services/{name}/proxy"
-        shown = (metadata.get("labels") or {}).get("kubernetes.io/name", metadata["name"])
-        session.out(f"{shown} is running at {session.server}{path}")
-    session.out(f"\nTo further debug and diagnose cluster problems, use '{session.program} cluster-info dump'.")
+    try:
+        found = await listed(session, services, "kube-system", labels=LABEL)
+        session.out(f"Kubernetes control plane is running at {session.server or 'this process'}")
+        for service in found:
+            metadata = service["metadata"]
+            ports = service["spec"].get("ports") or [{}]
+            name = f"{metadata['name']}:{ports[0]['name']}" if ports[0].get("name") else metadata["name"]
+            path = f"/api/v1/namespaces/{metadata['namespace']}/services/{name}/proxy"
+            shown = (metadata.get("labels") or {}).get("kubernetes.io/name", metadata["name"])
+            session.out(f"{shown} is running at {session.server}{path}")
+    finally:
+        session.out(f"\nTo further debug and diagnose cluster problems, use '{session.program} cluster-info dump'.")
 
 
 COMMAND = Command(name="cluster-info", usage="[flags]", short="Display cluster information", run=run, children=(DUMP,))

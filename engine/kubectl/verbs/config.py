@@ -12,7 +12,7 @@ from typing import Any
 
 from engine.client.kubeconfig import KubeConfig
 from engine.kubectl.command import Command
-from engine.kubectl.errors import CommandError, UsageError
+from engine.kubectl.errors import CommandError, UsageError, of
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import PRINT
 from engine.kubectl.printers.objects import structured_printer, unknown_format
@@ -30,7 +30,7 @@ async def view(session: Session) -> None:
         raise UsageError(f"unexpected arguments: [{' '.join(session.arguments)}]")
     if not session.flags.on("merge") and not session.flags.text("kubeconfig"):
         raise CommandError("if merge==false a precise file must be specified")
-    if session.flags.given("template") and not session.flags.given("output"):
+    if session.flags.text("template") and not session.flags.given("output"):
         session.flags.preset("output", "go-template")
     printer = structured_printer(session, typed=True)
     if printer is None and session.flags.text("output") != "name":
@@ -117,7 +117,7 @@ async def get_contexts(session: Session) -> None:
             session.out(line)
     missing = [name for name in names if name not in config.contexts]
     if missing:
-        raise CommandError("\n".join(f"context {name} not found" for name in missing))
+        raise of([CommandError(f"context {name} not found") for name in missing])
 
 
 def _row(config: KubeConfig, name: str) -> list[str]:

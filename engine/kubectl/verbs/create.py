@@ -14,7 +14,7 @@ from engine.kubectl import decoding, last_applied, manifests, yaml
 from engine.kubectl.command import Run
 from engine.kubectl.discovery import Resource
 from engine.kubectl.editor import edit_text
-from engine.kubectl.errors import CommandError, UsageError, with_source
+from engine.kubectl.errors import CommandError, NamespaceError, UsageError, with_source
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import DRY_RUN, PRINT, SAVE_CONFIG, SELECTOR, VALIDATE, field_manager, filename
 from engine.kubectl.printers.objects import Printer, result_printer
@@ -60,7 +60,7 @@ async def run(session: Session) -> None:
             return
         try:
             await post(session, info, dry_run=dry_run, validation=validation)
-        except ApiError as error:
+        except (ApiError, CommandError) as error:
             if file is not None:
                 session.err(SAVED.format(file))
                 raise
@@ -90,10 +90,13 @@ async def _edited(session: Session, info: Info) -> Path | None:
     return file
 
 
-async def post(session: Session, info: Info, *, dry_run: str, validation: str) -> None:
-    """Create the object of `info` and take over what the server made of it."""
-    if session.flags.on("save-config"):
-        info.object = last_applied.modified(info.object)
+async def post(session: Session, info: Info, *, dry_run: str, validation: str, typed: bool = False) -> None:
+    """Create the object of `info` and take over what the server made of it. `typed` as in `last_applied.modified`.
+
+    What other commands than `create` only try at the client gets no annotation.
+    """
+    if session.flags.on("save-config") and (dry_run != "client" or session.verb.startswith("create")):
+        info.object = last_applied.modified(info.object, typed=typed)
     if dry_run == "client":
         return
     query = {
@@ -116,15 +119,15 @@ async def create_built(session: Session, obj: Object, printer: Printer | None = 
         resource = _unasked(gvk)
     else:
         resource = await session.discovery.for_kind(session.client, gvk)
-    name = obj["metadata"]["name"]
+    name = obj["metadata"].get("name", "")
     namespace = session.namespace if resource.namespaced else ""
     if namespace and session.namespace_given:
         obj = {**obj, "metadata": {**obj["metadata"], "namespace": namespace}}
     info = Info(resource, namespace, name, object=obj)
     session.working_on(resource, name, namespace)
     try:
-        await post(session, info, dry_run=dry_run, validation=validation)
-    except ApiError as error:
+        await post(session, info, dry_run=dry_run, validation=validation, typed=True)
+    except (ApiError, NamespaceError) as error:
         raise _failed(error, obj) from error
     printer(info.object, resource)
     return info
@@ -146,36 +149,44 @@ def _unasked(gvk: GVK) -> Resource:
     )
 
 
-def _failed(error: ApiError, obj: Object) -> Exception:
+def _failed(error: ApiError | NamespaceError, obj: Object) -> Exception:
     """Some of the `create KIND` commands put words of their own before the server's."""
-    kind = obj["kind"]
+    kind, why = obj["kind"], error.message if isinstance(error, ApiError) else str(error)
     if kind == "Secret":
-        return CommandError(f"failed to create secret {error.message}")
+        return CommandError(f"failed to create secret {why}")
     noun = f"{obj['spec']['type']} service" if kind == "Service" else _NOUNS.get(kind)
     if noun:
-        return CommandError(f"failed to create {noun}: {error.message}")
+        return CommandError(f"failed to create {noun}: {why}")
     return error
 
 
-def acting(act: Callable[[Session, str], Awaitable[None]]) -> Run:
-    """A runner for `create KIND NAME` that does the rest itself."""
+def acting(act: Callable[[Session, str], Awaitable[None]], *, needs_name: bool = False) -> Run:
+    """A runner for `create KIND NAME` that does the rest itself.
+
+    What all these commands share is checked before what is asked of the one kind. A few of them look whether the name
+    is empty; others leave that to the server.
+    """
 
     async def run(session: Session) -> None:
         before = session.arguments if session.dash < 0 else session.arguments[: session.dash]
         if len(before) != 1:
             raise UsageError(f"exactly one NAME is required, got {len(before)}")
+        result_printer(session, "created", dry_run=session.dry_run(), typed=True)
+        session.field_validation()
+        if needs_name and not before[0]:
+            raise CommandError("name must be specified")
         await act(session, before[0])
 
     return run
 
 
-def named(build: Build) -> Run:
+def named(build: Build, *, needs_name: bool = False) -> Run:
     """A runner for `create KIND NAME` whose object comes from the flags alone."""
 
     async def create(session: Session, name: str) -> None:
         await create_built(session, build(session, name))
 
-    return acting(create)
+    return acting(create, needs_name=needs_name)
 
 
 COMMON = (*PRINT, *DRY_RUN, *VALIDATE, *SAVE_CONFIG, *field_manager("kubectl-create"))

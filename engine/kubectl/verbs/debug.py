@@ -5,7 +5,6 @@ Source of the behaviour: kubectl pkg/cmd/debug/debug.go.
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,11 +18,11 @@ from engine.kubectl.debugging import PROFILES, Style, apply_profile
 from engine.kubectl.deletion import delete
 from engine.kubectl.errors import CommandError, FlagError
 from engine.kubectl.flags import Flag, Type
+from engine.kubectl.random_letters import random_letters
 from engine.kubectl.schemas import schema_of
 from engine.kubectl.selection import Info, Selection, collect
 from engine.kubectl.session import Session
 
-LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 PROBES = (("keep-liveness", "livenessProbe"), ("keep-readiness", "readinessProbe"), ("keep-startup", "startupProbe"))
 _TOLD = ("labels", "annotations")
 TARGETING = (
@@ -93,11 +92,6 @@ def _attaches(session: Session) -> bool:
     return flags.on("attach") if flags.given("attach") else flags.on("stdin")
 
 
-def _suffix() -> str:
-    """Five letters, as the API server draws them for generated names."""
-    return "".join(LETTERS[byte % len(LETTERS)] for byte in os.urandom(5))
-
-
 def _container(session: Session, name: str) -> Object:
     flags = session.flags
     container: Object = {"name": name, "terminationMessagePolicy": "File"}
@@ -127,9 +121,9 @@ def _name(session: Session, pod: Object) -> str:
     spec = pod["spec"]
     keys = ("containers", "initContainers", "ephemeralContainers")
     taken = {container["name"] for key in keys for container in spec.get(key) or ()}
-    name = f"debugger-{_suffix()}"
+    name = f"debugger-{random_letters()}"
     while name in taken:
-        name = f"debugger-{_suffix()}"
+        name = f"debugger-{random_letters()}"
     if not session.flags.on("quiet"):
         session.out(f"Defaulting debug container name to {name}.")
     return name
@@ -264,7 +258,7 @@ async def _on_node(session: Session, info: Info) -> tuple[Object, str]:
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {
-            "name": f"node-debugger-{info.name}-{_suffix()}",
+            "name": f"node-debugger-{info.name}-{random_letters()}",
             "namespace": session.namespace,
             "labels": {"app.kubernetes.io/managed-by": "kubectl-debug"},
         },

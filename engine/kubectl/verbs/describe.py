@@ -45,7 +45,7 @@ async def run(session: Session) -> None:
             session.out("\n")
         session.stdout.write(f"{text}\n" if by_prefix else text)
     if errors:
-        raise of(errors)
+        raise of(list({str(error): error for error in errors}.values()))
     if not found:
         session.err(
             "No resources found" if session.all_namespaces else f"No resources found in {session.namespace} namespace."

@@ -63,9 +63,16 @@ class _Differ:
         query = {"dryRun": "All", "fieldManager": SERVER_SIDE if server_side else flags.text("field-manager")}
         if flags.on("server-side"):
             force = flags.on("force-conflicts")
-            return await self.session.patch(
-                info.resource, info.name, info.namespace, info.object, APPLY_PATCH, force=force, **query
-            )
+            try:
+                return await self.session.patch(
+                    info.resource, info.name, info.namespace, info.object, APPLY_PATCH, force=force, **query
+                )
+            except ApiError as error:
+                if error.reason == "Conflict":  # of owners, which upstream takes for one of versions, and tries again
+                    gvk = info.resource.gvk
+                    what = f"{gvk.group}/{gvk.version}, Kind={gvk.kind}: {info.name}"
+                    self.session.warn("diff.go:723", f"Object ({what}) keeps changing, diffing without lock")
+                raise
         modified = last_applied.bare(info.object)  # what changes is shown, not what is remembered of it
         if live is None:
             path = self.session.path_of(info.resource, info.namespace)
@@ -119,6 +126,8 @@ async def run(session: Session) -> None:
         raise UsageError(f"Unexpected args: [{' '.join(session.arguments)}]")
     if not session.from_files:
         raise CommandError("must specify one of -f and -k")
+    if session.flags.on("force-conflicts") and not session.flags.on("server-side"):
+        raise CommandError("--force-conflicts only works with --server-side")
     selection = Selection.of_flags(session, verb="diff")
     selection.fetch = False
     differ = _Differ(session)
@@ -137,6 +146,7 @@ COMMAND = Command(
     usage="-f FILENAME",
     run=run,
     failure_code=2,
+    flag_errors_as_usage=True,
     flags=(
         *filename(),
         *SELECTOR,

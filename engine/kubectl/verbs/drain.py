@@ -13,7 +13,7 @@ from engine.api.types import Object
 from engine.api.wire import STRATEGIC_PATCH
 from engine.kubectl.command import Command, Run
 from engine.kubectl.deletion import FOREVER, delete, wait_gone
-from engine.kubectl.errors import CommandError, Exit, UsageError
+from engine.kubectl.errors import Aggregate, CommandError, Exit, UsageError, of
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import DRY_RUN, SELECTOR
 from engine.kubectl.selection import Info, Selection, collect
@@ -23,22 +23,34 @@ RETRY_SECONDS = 5.0
 MIRROR = "kubernetes.io/config.mirror"
 
 
-async def _nodes(session: Session) -> list[Info]:
-    verb = session.verb
+def _check_arguments(session: Session) -> None:
+    """Nodes are named or selected, which is looked at before anything else. Raises UsageError."""
     if session.arguments and session.flags.text("selector"):
         raise UsageError("error: cannot specify both a node name and a --selector option")
     if not session.arguments and not session.flags.text("selector"):
-        raise UsageError(f"USAGE: {verb} NODE [flags]")
+        raise UsageError(f"USAGE: {session.verb} NODE [flags]")
+
+
+async def _nodes(session: Session) -> list[Info]:
+    if "" in session.arguments:
+        raise CommandError("resource name may not be empty")
     words = [word if "/" in word else f"nodes/{word}" for word in session.arguments] or ["nodes"]
     selection = replace(Selection.of_flags(session, arguments=words), typed=True)
     found, errors = await collect(session, selection)
     if errors:
         raise errors[0]
+    for info in found:
+        if info.resource.kind != "Node":
+            gvr = info.resource.gvr
+            raise CommandError(
+                f'expected resource of type node, got "{gvr.group}/{gvr.version}, Resource={gvr.resource}"'
+            )
     return found
 
 
 def _cordoner(unschedulable: bool) -> Run:
     async def run(session: Session) -> None:
+        _check_arguments(session)
         dry_run = session.dry_run()
         for info in await _nodes(session):
             await _cordon(session, info, unschedulable=unschedulable, dry_run=dry_run)
@@ -63,6 +75,7 @@ async def _cordon(session: Session, info: Info, *, unschedulable: bool, dry_run:
 
 
 async def drain(session: Session) -> None:
+    _check_arguments(session)
     dry_run = session.dry_run()
     try:
         LabelSelector.parse(session.flags.text("pod-selector"))
@@ -75,7 +88,7 @@ async def drain(session: Session) -> None:
     for info in nodes:
         try:
             await _drain(session, info, dry_run)
-        except (CommandError, ApiError) as error:
+        except (Aggregate, CommandError, ApiError) as error:
             session.err(f'error: unable to drain node "{info.name}" due to error: {error}, continuing command...')
             failed[info.name] = error
             continue
@@ -86,8 +99,13 @@ async def drain(session: Session) -> None:
         session.err("There are pending nodes to be drained:")
         for name in names:
             session.err(f" {name}")
-        session.err("\n".join(str(failed[name]) for name in names))
+        parts = [part for name in names for part in _parts(failed[name])]
+        session.err("\n".join(dict.fromkeys(str(part) for part in parts)))
         raise Exit(1)
+
+
+def _parts(error: Exception) -> list[Exception]:
+    return error.errors if isinstance(error, Aggregate) else [error]
 
 
 async def _drain(session: Session, info: Info, dry_run: str) -> None:
@@ -146,11 +164,10 @@ async def _filter(session: Session, pods: list[Object]) -> list[Object]:
                 continue
             warned.setdefault("deleting Pods that declare no controller", []).append(name)
         leaving.append(pod)
+    if refused:
+        raise of([CommandError(f"{why}: {', '.join(names)}") for why, names in refused.items()])
     if warned:
         session.err("Warning: " + "; ".join(f"{why}: {', '.join(names)}" for why, names in warned.items()))
-    if refused:
-        texts = [f"{why}: {', '.join(names)}" for why, names in refused.items()]
-        raise CommandError(texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]")
     return leaving
 
 

@@ -33,16 +33,23 @@ SAVED = 'A copy of your changes has been stored to "{}"'
 
 
 async def run(session: Session) -> None:
-    if (output := session.flags.text("output")) not in ("", "json", "yaml", "kyaml"):
-        raise unknown_format(output, "json,kyaml,yaml")
+    session.field_validation()
     selection = Selection.of_flags(session)
+    selection.subresource = session.flags.text("subresource")
     selection.whole_types = True
     found, errors = await collect(session, selection)
     if errors:
         raise of(errors)
     if not found:
         raise CommandError("edit cancelled, no objects found")
+    check_format(session)
     await _Edit(session, found).run()
+
+
+def check_format(session: Session) -> None:
+    """Raises CommandError for a format that none can edit in, which is told of once there is something to edit."""
+    if (output := session.flags.text("output")) not in ("", "json", "yaml", "kyaml"):
+        raise unknown_format(output, "json,kyaml,yaml")
 
 
 class _Edit:

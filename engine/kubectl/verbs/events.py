@@ -29,7 +29,8 @@ async def run(session: Session) -> None:
     for kind in flags.many("types"):
         if kind.lower() not in ("normal", "warning"):
             raise CommandError("valid --types are Normal or Warning")
-    structured = structured_printer(session, typed=True)
+    # a template alone counts for nothing, as in kubectl
+    structured = structured_printer(session, typed=True) if flags.text("output") else None
     by_name = session.flags.text("output") == "name"
     if session.flags.text("output") and structured is None and not by_name:
         raise unknown_format(session.flags.text("output"))

@@ -29,19 +29,22 @@ async def run(session: Session) -> None:
     dash = session.dash
     names = session.arguments[:dash] if dash >= 0 else session.arguments[:1]
     command = session.arguments[dash:] if dash >= 0 else session.arguments[1:]
-    if dash < 0 and len(session.arguments) > 1:
+    if len(session.arguments[: dash if dash >= 0 else None]) > 1:
         raise UsageError("exec [POD] [COMMAND] is not supported anymore. Use exec [POD] -- [COMMAND] instead")
-    if not names and not session.from_files:
+    if not any(names) and not session.from_files:
         raise CommandError("pod, type/name or --filename must be specified")
-    if not command or len(names) > 1:
+    if not command:
         raise CommandError("you must specify at least one command for the container")
-    if session.from_files and not names:
+    if session.from_files and names:
+        await collect(session, Selection.of_flags(session, arguments=[f"pods/{names[0]}"]))
+    if session.from_files:
         found, errors = await collect(session, replace(Selection.of_flags(session, arguments=()), typed=True))
         if errors:
             raise errors[0]
         if len(found) > 1:
             raise CommandError("cannot exec into multiple objects at a time")
         names = [f"{info.resource.plural}/{info.name}" for info in found]
+    _check_timeout(session)
     pod = await _running(session, names[0], "exec into")
     container = container_of(session, pod)
     query = {"command": command, "container": [container]}
@@ -56,6 +59,7 @@ async def attach(session: Session) -> None:
             f"expected POD, TYPE/NAME, or TYPE NAME, (at most 2 arguments) saw {len(session.arguments)}: "
             f"[{' '.join(session.arguments)}]"
         )
+    _check_timeout(session)
     name = "/".join(session.arguments)
     pod = await _running(session, name, "attach to")
     try:
@@ -63,6 +67,11 @@ async def attach(session: Session) -> None:
     except CommandError as error:
         raise CommandError(f"cannot attach to the container: {error}") from error
     await attach_to(session, pod, container)
+
+
+def _check_timeout(session: Session) -> None:
+    if session.flags.seconds("pod-running-timeout") <= 0:
+        raise UsageError("--pod-running-timeout must be higher than zero")
 
 
 async def attach_to(session: Session, pod: Object, container: str) -> None:

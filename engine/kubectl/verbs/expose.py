@@ -36,7 +36,7 @@ async def run(session: Session) -> None:
         if session.namespace_given:
             service["metadata"]["namespace"] = session.namespace
         service = overrides.overridden(session, service)
-        if session.flags.on("save-config"):
+        if session.flags.on("save-config") and dry_run != "client":
             service = last_applied.modified(service)
         if dry_run != "client":
             query = {

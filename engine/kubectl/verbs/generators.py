@@ -13,13 +13,14 @@ from typing import Any
 
 from engine.api.quantity import Quantity, QuantityError
 from engine.api.types import Object
-from engine.api.validation.text import port_name
+from engine.api.validation.text import dns_subdomain, port_name
 from engine.kubectl.arguments import split_arguments
 from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import PRINT
 from engine.kubectl.name_hash import with_hash
+from engine.kubectl.random_letters import random_letters
 from engine.kubectl.scheme import check_registered
 from engine.kubectl.session import Session
 from engine.kubectl.verbs import access_rules, create, ingress_rules, secrets
@@ -32,7 +33,7 @@ RBAC = "rbac.authorization.k8s.io"
 
 
 def _object(api_version: str, kind: str, name: str, **fields: Any) -> Object:
-    metadata: dict[str, Any] = {"name": name}
+    metadata: dict[str, Any] = {"name": name} if name else {}
     if labels := fields.pop("labels", None):
         metadata["labels"] = labels
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **fields}
@@ -43,8 +44,9 @@ def _words_after_dash(session: Session) -> list[str]:
 
 
 def container_name(image: str) -> str:
-    """The container's name: the last part of the image's path, without tag and digest."""
-    return re.sub(r"[^-a-z0-9.]", "-", image.rsplit("/", 1)[-1].split("@")[0].split(":")[0])
+    """The last part of the image's path, without tag and digest; unique by letters where it had to be changed."""
+    name = image.rsplit("/", 1)[-1].split("@")[0].split(":")[0]
+    return f"{re.sub('[_.]', '-', name)}-{random_letters()}" if re.search("[_.]", name) else name
 
 
 def _deployment(session: Session, name: str) -> Object:
@@ -188,6 +190,8 @@ def _target_port(text: str) -> int | str:
 def _service(kind: str) -> Build:
     def build(session: Session, name: str) -> Object:
         flags = session.flags
+        if kind == "ExternalName" and dns_subdomain(flags.text("external-name")):
+            raise CommandError(f"invalid service external name {flags.text('external-name')}")
         labels = {"app": name}
         spec: Object = {"selector": labels, "type": kind}
         if ports := service_ports(flags.many("tcp")):
@@ -270,13 +274,20 @@ def _quota(session: Session, name: str) -> Object:
     return _object("v1", "ResourceQuota", name, spec=spec, status={})
 
 
+# Those that refuse an empty name themselves.
+_NEED_A_NAME = (
+    *("configmap", "docker-registry", "generic", "namespace"),
+    *("poddisruptionbudget", "quota", "rolebinding", "serviceaccount"),
+)
+
+
 def _command(name: str, kind: str, build: Build, *flags: Flag, aliases: tuple[str, ...] = ()) -> Command:
     article = "an" if kind[0] in "AEIOU" else "a"
     return Command(
         name=name,
         short=f"Create {article} {kind}",
         usage=USAGE[name],
-        run=named(build),
+        run=named(build, needs_name=name in _NEED_A_NAME),
         flags=(*COMMON, *flags),
         aliases=aliases,
     )
@@ -323,11 +334,11 @@ COMMANDS = (
         name="clusterrole",
         short="Create a cluster role",
         usage=USAGE["clusterrole"],
-        run=acting(access_rules.create_cluster_role),
+        run=acting(access_rules.create_cluster_role, needs_name=True),
         flags=(
             *COMMON,
             *_RULE,
-            Flag("aggregation-rule", help="Labels of the cluster roles to take together."),
+            Flag("aggregation-rule", Type.PAIRS, help="Labels of the cluster roles to take together."),
             Flag("non-resource-url", Type.STRINGS, help="A path that the rule is about."),
         ),
     ),
@@ -341,8 +352,8 @@ COMMANDS = (
         "deployment with the specified name",
         _deployment,
         Flag("image", Type.STRINGS, required=True, help="The image of each container."),
-        Flag("port", Type.INT, default=-1, help="The first container's port."),
-        Flag("replicas", Type.INT, default=1, short="r", help="How many replicas."),
+        Flag("port", Type.INT32, default=-1, help="The first container's port."),
+        Flag("replicas", Type.INT32, default=1, short="r", help="How many replicas."),
         aliases=("deploy",),
     ),
     _command(
@@ -380,7 +391,7 @@ COMMANDS = (
         "priorityclass",
         "priority class with the specified name",
         _priority_class,
-        Flag("value", Type.INT),
+        Flag("value", Type.INT32),
         Flag("description"),
         Flag("global-default", Type.BOOL),
         Flag("preemption-policy", default="PreemptLowerPriority"),
@@ -393,7 +404,7 @@ COMMANDS = (
         name="role",
         short="Create a role with single rule",
         usage=USAGE["role"],
-        run=acting(access_rules.create_role),
+        run=acting(access_rules.create_role, needs_name=True),
         flags=(*COMMON, *_RULE),
     ),
     _command(

@@ -6,7 +6,6 @@ Source of the behaviour: kubectl pkg/cmd/get/get.go, sorter.go.
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 from engine.api.errors import ApiError
 from engine.api.types import Object
@@ -14,7 +13,7 @@ from engine.kubectl.arguments import split_arguments
 from engine.kubectl.command import Command
 from engine.kubectl.discovery import Resource
 from engine.kubectl.errors import Aggregate, CommandError, Exit, OtherNamespaceError, UsageError, of
-from engine.kubectl.fetching import require_namespace, require_there
+from engine.kubectl.fetching import list_error, require_namespace, require_there
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import ALL_NAMESPACES, FIELD_SELECTOR, PRINT, SELECTOR, filename
 from engine.kubectl.printers.custom_columns import CustomColumns
@@ -28,10 +27,10 @@ from engine.kubectl.printers.objects import (
 )
 from engine.kubectl.printers.sorting import UnsortableError, sort_objects, sort_rows
 from engine.kubectl.printers.tables import TableOptions, TablePrinter, plain_table
-from engine.kubectl.selection import Info, Selection, infos
+from engine.kubectl.selection import Info, Selection, infos, is_one_file
 from engine.kubectl.session import TABLE, Session
 from engine.kubectl.verbs import get_watch
-from engine.kubectl.verbs.get_targets import Target, not_found, targets_of, targets_of_arguments
+from engine.kubectl.verbs.get_targets import Target, not_found, targets_of
 from engine.kubectl.verbs.raw import raw
 from engine.kubectl.verbs.watching import watch_objects
 
@@ -55,11 +54,10 @@ async def run(session: Session) -> None:
         await raw(session, "GET", path)
         return
     _check_flags(session)
-    output, _ = split_format(session)
-    if output in ("", "wide"):
+    if (output := flags.text("output")) == "wide" or (not output and not flags.text("template")):
         await _tables(session, wide=output == "wide")
     else:
-        await _structured(session, output)
+        await _structured(session)
 
 
 def _check_flags(session: Session) -> None:
@@ -67,9 +65,10 @@ def _check_flags(session: Session) -> None:
     watching = flags.on("watch") or flags.on("watch-only")
     if flags.on("output-watch-events") and not watching:
         raise CommandError("--output-watch-events option can only be used with --watch or --watch-only")
-    _, types, names = split_arguments(session.arguments, session.program)
-    if flags.text("subresource") and types and not names:
-        raise CommandError("subresource cannot be used when bulk resources are specified")
+    if flags.text("subresource"):
+        _, types, names = split_arguments(session.arguments, session.program)
+        if types and not names:
+            raise CommandError("subresource cannot be used when bulk resources are specified")
 
 
 def _check_raw(session: Session) -> None:
@@ -126,6 +125,7 @@ async def _tables(session: Session, *, wide: bool) -> None:
             printed += len(table["rows"])
         if watching and len(tables) == 1:
             _flush(session, pending)
+            session.stdout.flush()  # what comes may be long in coming
             await _watch_table(session, target, printers[target.resource], version)
             return
     _flush(session, pending)
@@ -153,22 +153,26 @@ def _nothing_found(session: Session, resources: list[Resource]) -> None:
 async def _table(session: Session, target: Target) -> Object:
     """The table of a target, in chunks put together."""
     query: dict[str, object] = {}
-    if session.flags.text("sort-by"):
+    flags = session.flags
+    if flags.text("sort-by"):
         query["includeObject"] = "Object"
     if not target.name:
         query |= {
-            "labelSelector": session.flags.text("selector"),
-            "fieldSelector": session.flags.text("field-selector"),
-            "limit": session.flags.number("chunk-size") or None,
+            "labelSelector": flags.text("selector").strip(),
+            "fieldSelector": flags.text("field-selector").strip(),
+            "limit": flags.number("chunk-size") or None,
         }
-    path = session.path_of(target.resource, target.namespace, target.name or None, session.flags.text("subresource"))
+    if target.name:
+        path = session.path_of(target.resource, target.namespace, target.name, session.flags.text("subresource"))
+    else:
+        path = session.path_of_list(target.resource, target.namespace)
     printed = session.flags.on("server-print")
     headers = {"accept": TABLE} if printed else {}
     try:
         table: Object = await session.request("GET", path, query=query, headers=headers)
     except ApiError as error:
         if not target.name:
-            raise list_error(error, target.resource, query) from error
+            raise list_error(error, target.resource, flags.text("selector"), flags.text("field-selector")) from error
         await require_there(session, target.namespace, error)
         raise
     if session.from_files and session.namespace_given:
@@ -182,19 +186,6 @@ async def _table(session: Session, target: Target) -> Object:
         rows += more.get("rows") or ()
         table = {**table, "metadata": more.get("metadata", {})}
     return {**table, "rows": rows}
-
-
-def list_error(error: ApiError, resource: Resource, query: dict[str, object]) -> ApiError:
-    """Say which list failed (EnhanceListError of cli-runtime)."""
-    if error.reason not in ("BadRequest", "NotFound"):
-        return error
-    gvr = resource.gvr
-    subject = f'"{gvr.group}/{gvr.version}, Resource={gvr.resource}"'
-    labels, fields = query.get("labelSelector") or "", query.get("fieldSelector") or ""
-    where = f'Unable to find {subject} that match label selector "{labels}", field selector "{fields}"'
-    if not labels and not fields:
-        where = f"Unable to list {subject}"
-    return ApiError(error.code, error.reason, f"{where}: {error.message}", details=error.details)
 
 
 def _printer(session: Session, resource: Resource, *, wide: bool, several: bool, spaced: bool) -> TablePrinter:
@@ -234,8 +225,8 @@ async def _watch_table(session: Session, target: Target, printer: TablePrinter, 
         version=version,
         accept=TABLE,
         once=True,
-        labelSelector="" if target.name else session.flags.text("selector"),
-        fieldSelector="" if target.name else session.flags.text("field-selector"),
+        labelSelector="" if target.name else session.flags.text("selector").strip(),
+        fieldSelector="" if target.name else session.flags.text("field-selector").strip(),
     ):
         for line in printer.lines(table, event=kind):
             session.out(line)
@@ -245,20 +236,16 @@ async def _watch_table(session: Session, target: Target, printer: TablePrinter, 
 # -- objects
 
 
-async def _structured(session: Session, output: str) -> None:
-    printer = structured_printer(session)
-    name, template = split_format(session)
-    columns = _columns(session, name, template)
-    if columns is None and printer is None and name != "name":
-        await _check_types(session)
-        raise unknown_format(session.flags.text("output"), ALLOWED)
+async def _structured(session: Session) -> None:
+    """What cannot be read is told before a format that is none."""
     watching = session.flags.on("watch") or session.flags.on("watch-only")
     if watching:
-        await _watch_structured(session, name, columns, printer)
+        await _watch_structured(session)
         return
     found, errors, single = await _objects(session)
     if errors and single:
         raise of(errors)
+    name, columns, printer = _printer_of(session)
     if (path := session.flags.text("sort-by")) and not single:
         order = sort_objects([info.object for info in found], path)
         found = [found[index] for index in order]
@@ -278,9 +265,19 @@ async def _structured(session: Session, output: str) -> None:
         raise of(errors)
 
 
-async def _watch_structured(
-    session: Session, form: str, columns: CustomColumns | None, printer: Callable[[Object], None] | None
-) -> None:
+def _printer_of(session: Session) -> tuple[str, CustomColumns | None, Callable[[Object], None] | None]:
+    """The format, and its columns or its printer; names have neither. Raises CommandError for one that is none."""
+    name, template = split_format(session)
+    if session.flags.on("show-labels"):
+        raise CommandError(f"--show-labels option cannot be used with {session.flags.text('output')} printer")
+    printer = structured_printer(session)
+    columns = _columns(session, name, template)
+    if columns is None and printer is None and name != "name":
+        raise unknown_format(session.flags.text("output"), ALLOWED)
+    return name, columns, printer
+
+
+async def _watch_structured(session: Session) -> None:
     wanted = await targets_of(session)
     targets = [item for item in wanted if isinstance(item, Target)]
     for item in wanted:
@@ -290,6 +287,7 @@ async def _watch_structured(
         raise CommandError("you may only specify a single resource type")
     get_watch.require_one(len(targets))
     target = targets[0]
+    form, columns, printer = _printer_of(session)
 
     def show(obj: Object) -> None:
         if columns is not None:
@@ -310,12 +308,6 @@ def _columns(session: Session, name: str, template: str) -> CustomColumns | None
     return CustomColumns.from_file(template) if name == "custom-columns-file" else None
 
 
-async def _check_types(session: Session) -> None:
-    """An unknown resource type is told before an unknown format."""
-    if not session.from_files:
-        await targets_of_arguments(session)
-
-
 async def _objects(session: Session) -> tuple[list[Info], list[Exception], bool]:
     selection = Selection.of_flags(session)
     selection.whole_types = True
@@ -328,7 +320,7 @@ async def _objects(session: Session) -> tuple[list[Info], list[Exception], bool]
         elif not (session.flags.on("ignore-not-found") and not_found(item)):
             errors.append(item)
     single = _is_single(session)
-    if not found and not errors and (single or session.flags.on("ignore-not-found")):
+    if not found and not errors and session.flags.on("ignore-not-found"):
         raise Exit(0)
     return found, errors, single and (bool(errors) or len(found) == 1)
 
@@ -336,8 +328,7 @@ async def _objects(session: Session) -> tuple[list[Info], list[Exception], bool]
 def _is_single(session: Session) -> bool:
     """Whether the words mean one object: it is shown as it is, and where it cannot be, nothing is shown."""
     if session.from_files:
-        files = session.flags.many("filename")
-        return not files or (len(files) == 1 and files[0] != "-" and not Path(files[0]).is_dir())
+        return is_one_file(Selection.of_flags(session))
     pairs, _, names = split_arguments(session.arguments, session.program)
     return len(pairs) == 1 or len(names) == 1
 

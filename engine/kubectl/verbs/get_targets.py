@@ -11,7 +11,7 @@ from engine.api.errors import ApiError
 from engine.kubectl.arguments import split_arguments
 from engine.kubectl.discovery import Resource
 from engine.kubectl.errors import CommandError
-from engine.kubectl.selection import Info, Selection, infos
+from engine.kubectl.selection import Info, Selection, infos, no_namespace
 from engine.kubectl.session import Session
 
 
@@ -36,6 +36,8 @@ async def targets_of(session: Session) -> list[Target | Exception]:
     async for item in infos(session, selection):
         if isinstance(item, Info) and not item.name:
             found.append(CommandError("resource name may not be empty"))
+        elif isinstance(item, Info) and item.resource.namespaced and not item.namespace:
+            found.append(no_namespace(item))
         elif isinstance(item, Info):
             found.append(Target(item.resource, item.namespace, item.name))
         else:
@@ -45,7 +47,7 @@ async def targets_of(session: Session) -> list[Target | Exception]:
 
 async def targets_of_arguments(session: Session) -> list[Target | Exception]:
     pairs, types, names = split_arguments(session.arguments, session.program)
-    selecting = bool(session.flags.text("selector") or session.flags.text("field-selector"))
+    selecting = bool(session.flags.text("selector").strip() or session.flags.text("field-selector").strip())
     if selecting and pairs:
         raise CommandError("selectors and the all flag cannot be used when passing resource/name arguments")
     if selecting and names:

@@ -33,8 +33,8 @@ async def watch(session: Session, resource: Resource, namespace: str, name: str,
             show(obj if keep else without_managed_fields(obj))
         session.stdout.flush()
 
-    fields = f"metadata.name={name}" if name else flags.text("field-selector")
-    selectors = {"labelSelector": "" if name else flags.text("selector"), "fieldSelector": fields}
+    fields = f"metadata.name={name}" if name else flags.text("field-selector").strip()
+    selectors = {"labelSelector": "" if name else flags.text("selector").strip(), "fieldSelector": fields}
     path = session.path_of(resource, namespace, name or None)
     body = await session.request("GET", path, query={} if name else selectors)
     items = [body] if name else [*(body.get("items") or ())]

@@ -43,7 +43,7 @@ def ingress(session: Session, name: str) -> Object:
             raise CommandError("default-backend should be in format servicename:serviceport")
         spec["defaultBackend"] = _backend(service, port)
     spec |= _rules(matches)
-    metadata: dict[str, Any] = {"name": name}
+    metadata: dict[str, Any] = {"name": name} if name else {}
     if pairs := [text.partition("=") for text in flags.many("annotation")]:
         for (key, equals, _), text in zip(pairs, flags.many("annotation"), strict=True):
             if not equals or not key:

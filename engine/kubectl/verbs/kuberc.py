@@ -21,13 +21,20 @@ from engine.kubectl.session import Session
 
 _SECTIONS = ("defaults", "aliases", "credentialplugin")
 _POLICIES = ("AllowAll", "DenyAll", "Allowlist")
+_RECOMMENDED: dict[str, Any] = {
+    "defaults": [
+        {"command": "apply", "options": [{"name": "server-side", "default": "true"}]},
+        {"command": "delete", "options": [{"name": "interactive", "default": "true"}]},
+    ]
+}
 _ENTRY = ("name", "command", "prependArgs", "appendArgs", "options")
 
 
 async def view(session: Session) -> None:
     file = _file(session)
     if not file.exists():
-        raise CommandError(f"kuberc file not found at {file}")
+        _offer(session, file)
+        return
     preference, _ = read(_content(file))
     if preference is None:
         raise CommandError(
@@ -41,6 +48,18 @@ async def view(session: Session) -> None:
     if printer is None:
         raise unknown_format(session.flags.text("output"))
     printer(_ordered(preference))
+
+
+def _offer(session: Session, file: Path) -> None:
+    """Where there are no preferences yet, ask whether to write those that are recommended. Raises CommandError."""
+    if session.flags.text("kuberc"):
+        raise CommandError(f"kuberc file not found at {file}")
+    session.out(f"kuberc file not found at {file}")
+    session.stdout.write("Would you like to generate a default kuberc file with recommended options? (y/N): ")
+    session.stdout.flush()
+    if session.stdin.readline().strip().lower() == "y":
+        _save(file, yaml.dump(_ordered(_RECOMMENDED)))
+        session.out(f"Updated {file}")
 
 
 def _file(session: Session) -> Path:

@@ -21,7 +21,7 @@ async def run(session: Session) -> None:
     if len(session.arguments) > 1:
         raise CommandError("specify one path to kustomization.yaml")
     restrictor = flags.text("load-restrictor")
-    if restrictor not in (_ROOT_ONLY, _NONE):
+    if restrictor not in ("", _ROOT_ONLY, _NONE):
         raise CommandError(f"illegal flag value --load-restrictor {restrictor}; legal values: [{_ROOT_ONLY} {_NONE}]")
     if flags.given("reorder"):
         session.err(
@@ -31,7 +31,7 @@ async def run(session: Session) -> None:
             raise CommandError(f"illegal flag value --reorder {given}; legal values: [legacy none]")
     folder = session.arguments[0] if session.arguments else "."
     order = "fifo" if flags.text("reorder") == "none" else "legacy"
-    objects = build(folder, restricted=restrictor == _ROOT_ONLY, order=order, warn=session.err, log=session.log)
+    objects = build(folder, restricted=restrictor != _NONE, order=order, warn=session.err, log=session.log)
     made = text(objects)
     if not (output := flags.text("output")):
         session.stdout.write(made)

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from engine.api.patch import two_way_merge_patch
 from engine.api.selectors import label_value_errors
 from engine.api.types import Object
 from engine.api.wire import MERGE_PATCH
-from engine.kubectl.arguments import split_arguments
+from engine.kubectl.arguments import split_arguments, split_changes
 from engine.kubectl.command import Command, Run
 from engine.kubectl.errors import CommandError, of
 from engine.kubectl.flags import Flag, Type
@@ -28,7 +27,7 @@ from engine.kubectl.flagsets import (
     filename,
 )
 from engine.kubectl.printers.objects import result_printer
-from engine.kubectl.selection import Info, Selection, visit
+from engine.kubectl.selection import Info, Selection, is_one_file, visit
 from engine.kubectl.session import Session
 
 
@@ -38,24 +37,6 @@ class _Change:
 
     set: dict[str, str]
     remove: list[str]
-
-
-def _is_change(word: str) -> bool:
-    return ("=" in word and not word.startswith("=")) or word.endswith("-")
-
-
-def split_changes(arguments: list[str], noun: str) -> tuple[list[str], list[str]]:
-    """The resources and the KEY=VALUE or KEY- words after them. Raises CommandError."""
-    resources: list[str] = []
-    changes: list[str] = []
-    for word in arguments:
-        if _is_change(word):
-            changes.append(word)
-        elif changes:
-            raise CommandError("all resources must be specified before " + f"{noun} changes: {word}")
-        else:
-            resources.append(word)
-    return resources, changes
 
 
 def _parse(words: list[str], noun: str) -> _Change:
@@ -83,6 +64,7 @@ def _parse(words: list[str], noun: str) -> _Change:
 
 def _runner(noun: str, map_name: str, done: str) -> Run:
     async def run(session: Session) -> None:
+        dry_run = session.dry_run()
         resources, words = split_changes(session.arguments, noun)
         change = _parse(words, noun)
         _check(session, resources, words, noun)
@@ -91,7 +73,7 @@ def _runner(noun: str, map_name: str, done: str) -> Run:
         one = _one(session, selection)
         if not one and session.flags.text("resource-version"):
             raise CommandError("--resource-version may only be used with a single resource")
-        await visit(session, selection, _Editor(session, change, noun, map_name, done, session.dry_run(), one))
+        await visit(session, selection, _Editor(session, change, noun, map_name, done, dry_run, one))
 
     return run
 
@@ -124,9 +106,8 @@ def _check_local(session: Session, resources: Sequence[str], example: str) -> No
 
 def _one(session: Session, selection: Selection) -> bool:
     """Whether the words name one object, or one file (IntoSingleItemImplied of the builder)."""
-    if selection.files:
-        [file, *more] = selection.files
-        return not more and file != "-" and not Path(file).is_dir()
+    if selection.of_manifests:
+        return is_one_file(selection)
     pairs, types, names = split_arguments(selection.arguments, session.program)
     return len(pairs) == 1 or (len(types), len(names)) == (1, 1)
 

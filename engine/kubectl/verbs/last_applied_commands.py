@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+from engine.api.golang.text import quoted
 from engine.api.patch import two_way_merge_patch
 from engine.api.types import Object
 from engine.api.wire import MERGE_PATCH
@@ -16,16 +17,24 @@ from engine.kubectl import last_applied, manifests, yaml
 from engine.kubectl.command import Command
 from engine.kubectl.editor import edit_text
 from engine.kubectl.errors import CommandError, UsageError, of
+from engine.kubectl.fetching import live
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import ALL, DRY_RUN, FILENAME, PRINT, SELECTOR, VALIDATE, field_manager, filename
 from engine.kubectl.printers.objects import json_text, result_printer
 from engine.kubectl.selection import Info, Selection, collect, visit
 from engine.kubectl.session import Session
+from engine.kubectl.verbs.edit import check_format
 
 
 async def view(session: Session) -> None:
     output = session.flags.text("output")
-    found, errors = await collect(session, Selection.of_flags(session))
+    selection = Selection.of_flags(session)
+    if session.flags.on("all") and selection.selector:
+        raise CommandError(
+            f"found non-empty label selector {quoted(selection.selector)} with previously set 'all' parameter. "
+        )
+    selection.everything = session.flags.on("all")
+    found, errors = await collect(session, selection)
     if errors:
         raise errors[0]
     for info in found:
@@ -45,21 +54,21 @@ async def put(session: Session) -> None:
     printer = result_printer(session, "configured", dry_run=dry_run)
 
     async def change(info: Info) -> None:
-        live = await session.get(info.resource, info.name, info.namespace)
-        if last_applied.original(live) is None and not session.flags.on("create-annotation"):
+        found = await live(session, info.resource, info.name, info.namespace)
+        if last_applied.original(found) is None and not session.flags.on("create-annotation"):
             raise CommandError(
                 f"no last-applied-configuration annotation found on resource: {info.name}, to create the annotation, "
                 "run the command with --create-annotation"
             )
         wanted = _annotation(info.object)
-        if (live["metadata"].get("annotations") or {}).get(last_applied.ANNOTATION) == wanted:
+        if (found["metadata"].get("annotations") or {}).get(last_applied.ANNOTATION) == wanted:
             session.out(f"set-last-applied {info.name}: no changes required.")
             return
         if dry_run != "client":
-            live = await _patch(session, info, wanted, dry_run=dry_run)
-        printer(live, info.resource)
+            found = await _patch(session, info, wanted, dry_run=dry_run)
+        printer(found, info.resource)
 
-    selection = replace(Selection.of_flags(session, verb="apply"), fetch=False)
+    selection = replace(Selection.of_flags(session, arguments=(), verb="apply"), fetch=False)
     await visit(session, selection, change, stop_at_error=True)
 
 
@@ -87,6 +96,8 @@ async def edit(session: Session) -> None:
     found, errors = await collect(session, Selection.of_flags(session))
     if errors:
         raise of(errors)
+    if found:
+        check_format(session)
     for info in found:
         applied = last_applied.original(info.object)
         if applied is None:

@@ -14,10 +14,11 @@ from engine.api.types import Object
 from engine.kubectl.arguments import split_arguments
 from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError, UsageError
-from engine.kubectl.fetching import live
+from engine.kubectl.fetching import listed, live
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import SELECTOR
 from engine.kubectl.scheme import check_registered
+from engine.kubectl.selection import MISSING
 from engine.kubectl.session import Session
 from engine.kubectl.workload_pods import by_logging, container_of, no_selector, require_container
 from engine.tasks import Supervisor
@@ -33,12 +34,12 @@ async def run(session: Session) -> None:
     flags = session.flags
     if not session.arguments and not flags.text("selector"):
         raise UsageError(USAGE)
-    if session.arguments and flags.text("selector"):
+    if len(session.arguments) == 1 and flags.text("selector"):
         raise UsageError("only a selector (-l) or a POD name is allowed")
     if len(session.arguments) > 2:
         raise UsageError(USAGE)
-    if len(session.arguments) == 2 and flags.text("container"):
-        raise CommandError("only one of -c or an inline [CONTAINER] arg is allowed")
+    if session.arguments and flags.text("selector").strip():
+        raise CommandError("selectors and the all flag cannot be used when passing resource/name arguments")
     if flags.seconds("pod-running-timeout") <= 0:
         raise CommandError("--pod-running-timeout must be higher than zero")
     sources = [(pod, container) for pod in await _pods(session) for container in _containers(session, pod)]
@@ -89,6 +90,8 @@ def _check(session: Session) -> None:
         raise CommandError("--limit-bytes must be greater than 0")
     if flags.seconds("since") < 0:
         raise CommandError("--since must be greater than 0")
+    if len(session.arguments) == 2 and flags.text("container"):
+        raise CommandError("only one of -c or an inline [CONTAINER] arg is allowed")
     try:
         if flags.text("since-time"):
             go_time.seconds(flags.text("since-time"))
@@ -99,12 +102,14 @@ def _check(session: Session) -> None:
 async def _pods(session: Session) -> list[Object]:
     """The Pods to show: the one that is named, one or all of a workload, or those selected."""
     pods = await session.resolve("pods")
-    if selector := session.flags.text("selector"):
-        found = await session.list(pods, session.namespace, labelSelector=selector)
+    if selector := session.flags.text("selector").strip():
+        found = await listed(session, pods, session.namespace, labels=selector)
         _check(session)
         if not found:
             session.err(f"No resources found in {session.namespace} namespace.")
         return found
+    if session.arguments == [""]:
+        raise CommandError(MISSING)
     pairs, _, _ = split_arguments(session.arguments[:1], session.program)
     word, name = pairs[0] if pairs else ("pods", session.arguments[0])
     resource = await session.resolve(word)
@@ -147,7 +152,7 @@ def _containers(session: Session, pod: Object) -> list[str]:
             for key in ("initContainers", "containers", "ephemeralContainers")
             for container in spec.get(key) or ()
         ]
-    if len(session.arguments) == 2:
+    if len(session.arguments) == 2 and session.arguments[1]:
         require_container(pod, session.arguments[1])
         return [session.arguments[1]]
     return [container_of(session, pod)]
@@ -171,7 +176,7 @@ async def _show(session: Session, pod: Object, container: str) -> None:
     pods = await session.resolve("pods")
     path = session.path_of(pods, metadata["namespace"], metadata["name"], "log")
     response = await session.send("GET", path, query=query)
-    prefix = f"[pod/{metadata['name']}/{container}] " if flags.on("prefix") else ""
+    prefix = f"[pod/{metadata['name']}/{container}] " if flags.on("prefix") or flags.on("all-pods") else ""
     if response.stream is None:
         body = response.body
         _write(session, body.decode(errors="replace") if isinstance(body, bytes) else str(body or ""), prefix)

@@ -119,7 +119,15 @@ def _locally(kind: str, obj: Object, patch: Any, info: Info) -> Object:
                 raise CommandError("json: cannot unmarshal array into Go value of type unstructured.detector")
             return patched
         if kind == "merge":
+            if isinstance(patch, list):
+                raise CommandError("json: cannot unmarshal array into Go value of type unstructured.detector")
+            if not isinstance(patch, dict):
+                raise CommandError("Invalid JSON Patch")
             return merge_patch(obj, patch)
+        if patch is None:
+            return obj
+        if not isinstance(patch, dict):
+            raise CommandError("invalid JSON document")
         return strategic_merge_patch(obj, patch, schema_of(info.resource.gvk))
     except ApiError as error:
         text = str(error.__cause__ or error.message)

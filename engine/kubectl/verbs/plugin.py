@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from engine.api.golang.text import quoted
 from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError
 from engine.kubectl.flags import Flag, Type
@@ -15,7 +16,7 @@ PREFIX = "kubectl-"
 
 async def listing(session: Session) -> None:
     problems = 0
-    found = _programs(session.environ("PATH"))
+    found = _programs(session)
     if not found:
         raise CommandError("unable to find any kubectl plugins in your PATH")
     session.out("The following compatible plugins are available:\n")
@@ -33,15 +34,18 @@ async def listing(session: Session) -> None:
         raise CommandError(f"{problems} plugin warning{'s were' if problems > 1 else ' was'} found")
 
 
-def _programs(path: str) -> list[Path]:
-    folders = [Path(folder) for folder in dict.fromkeys(filter(None, path.split(os.pathsep)))]
-    return [
-        file
-        for folder in folders
-        if folder.is_dir()
-        for file in sorted(folder.iterdir())
-        if file.name.startswith(PREFIX) and not file.is_dir()
-    ]
+def _programs(session: Session) -> list[Path]:
+    found: list[Path] = []
+    for folder in dict.fromkeys(filter(str.strip, session.environ("PATH").split(os.pathsep))):
+        try:
+            files = sorted(Path(folder).iterdir())
+        except OSError as error:
+            call = "fdopendir" if isinstance(error, NotADirectoryError) else "open"
+            why = f"{call} {folder}: {(error.strerror or '').lower()}"
+            session.err(f"Unable to read directory {quoted(folder)} from your PATH: {why}. Skipping...")
+            continue
+        found += [file for file in files if file.name.startswith(PREFIX) and not file.is_dir()]
+    return found
 
 
 COMMAND = Command(

@@ -45,14 +45,14 @@ class _Plan:
 
 async def reconcile(session: Session) -> None:
     flags = session.flags
-    if session.arguments:
-        raise CommandError("no arguments are allowed")
     if not session.from_files:
         raise CommandError("must specify one of -f and -k")
+    if session.arguments:
+        raise CommandError("no arguments are allowed")
     dry_run = session.dry_run()
     if dry_run == "server":
         raise CommandError("--dry-run=server for command reconcile is not supported yet")
-    printer = result_printer(session, "reconciled", dry_run=dry_run)
+    printer = result_printer(session, "reconciled", dry_run=dry_run, typed=True)
 
     async def act(info: Info) -> None:
         if info.resource.kind not in (*ROLES, *BINDINGS):
@@ -61,7 +61,7 @@ async def reconcile(session: Session) -> None:
         remove = flags.on("remove-extra-permissions" if info.resource.kind in ROLES else "remove-extra-subjects")
         plan = (_role if info.resource.kind in ROLES else _binding)(info.object, live, remove=remove)
         if plan.operation and not plan.protected and dry_run != "client":
-            info.refresh(await _write(session, info, plan))
+            plan.object = await _write(session, info, plan)
         printer(plan.object, info.resource)
         _tell(session, plan, "rules" if info.resource.kind in ROLES else "subjects", removed=remove)
 

@@ -10,7 +10,7 @@ from engine.api.types import Object
 from engine.kubectl import last_applied
 from engine.kubectl.command import Command
 from engine.kubectl.deletion import delete, propagation, report, uid_of, wait_gone
-from engine.kubectl.errors import Aggregate, CommandError, UsageError, of, with_source
+from engine.kubectl.errors import Aggregate, CommandError, of, with_source
 from engine.kubectl.flags import Flag
 from engine.kubectl.flagsets import DRY_RUN, PRINT, SAVE_CONFIG, VALIDATE, deletion, field_manager, filename
 from engine.kubectl.printers.objects import result_printer
@@ -26,8 +26,6 @@ async def run(session: Session) -> None:
     if flags.text("raw"):
         await raw(session, "PUT", flags.text("raw"))
         return
-    if session.arguments:
-        raise UsageError(f"Unexpected args: [{' '.join(session.arguments)}]")
     if flags.number("grace-period") >= 0 and not flags.on("force"):
         raise CommandError("--grace-period must have --force specified")
     if flags.seconds("timeout") and not flags.on("force"):
@@ -52,7 +50,7 @@ async def run(session: Session) -> None:
                 raise with_source(error, "replacing", info.source) from error
         printer(info.object, info.resource)
 
-    selection = Selection.of_flags(session, verb="replace")
+    selection = Selection.of_flags(session, arguments=(), verb="replace")
     selection.fetch = False
     selection.validate = "" if query["fieldValidation"] == "Ignore" else query["fieldValidation"]
     if flags.on("force"):

@@ -42,7 +42,7 @@ async def run(session: Session) -> None:
     selection.fetch = not session.from_files  # a manifest is taken as it stands
     if not await (_of_manifests(session, selection, scale) if session.from_files else visit(session, selection, scale)):
         raise CommandError("no objects passed to scale")
-    if timeout := flags.seconds("timeout"):
+    if dry_run == "none" and (timeout := flags.seconds("timeout")):
         for info in scaled:
             await _wait(session, info, replicas, timeout)
 

@@ -47,6 +47,8 @@ def tls(session: Session, name: str) -> Object:
 def docker_registry(session: Session, name: str) -> Object:
     flags = session.flags
     if flags.many("from-file"):
+        if any(Path(path).is_dir() for path in flags.many("from-file")):
+            raise CommandError("cannot give a key name for a directory path")
         data = literals(session, "Secret", name)
         if DOCKER_CONFIG not in data and len(data) == 1:
             data = {DOCKER_CONFIG: next(iter(data.values()))}
@@ -72,7 +74,8 @@ def _read(path: str) -> bytes:
     try:
         return Path(path).read_bytes()
     except OSError as error:
-        raise CommandError(f"Cannot read file {path}, open {path}: {(error.strerror or '').lower()}") from error
+        call = "read" if isinstance(error, IsADirectoryError) else "open"
+        raise CommandError(f"Cannot read file {path}, {call} {path}: {(error.strerror or '').lower()}") from error
 
 
 def _check_pair(certificate: bytes, key: bytes) -> None:

@@ -24,14 +24,15 @@ EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
 async def run(session: Session) -> None:
+    dry_run = session.dry_run()
     resources, specs = _split(session.arguments)
     if not resources:
         raise CommandError("one or more resources must be specified as <resource> <name>")
     if not specs:
         raise CommandError("at least one taint update is required")
+    session.field_validation()
     adding, removing = _parse(specs)
     await _check(session, resources, adding, removing)
-    dry_run = session.dry_run()
 
     async def taint(info: Info) -> None:
         operation, after = _changed(session, info.object, adding, removing)

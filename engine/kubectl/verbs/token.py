@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from engine.api.errors import ApiError
 from engine.api.types import GVR, Object
-from engine.kubectl.errors import CommandError
+from engine.kubectl.errors import CommandError, NamespaceError
 from engine.kubectl.printers.objects import result_printer
 from engine.kubectl.session import Session
 
@@ -18,6 +18,10 @@ BOUND = {"Node": "v1", "Pod": "v1", "Secret": "v1"}
 
 async def create_token(session: Session, name: str) -> None:
     flags = session.flags
+    if not name:
+        raise CommandError("service account name is required")
+    if "" in flags.many("audience"):
+        raise CommandError("--audience must not be an empty string")
     spec: Object = {"audiences": flags.many("audience") or None}
     kind, bound = flags.text("bound-object-kind"), flags.text("bound-object-name")
     if kind:
@@ -45,9 +49,11 @@ async def create_token(session: Session, name: str) -> None:
         "spec": {key: value for key, value in spec.items() if value is not None},
     }
     accounts = await session.resolve("serviceaccounts")
-    path = session.path_of(accounts, session.namespace, name, "token")
     try:
+        path = session.path_of(accounts, session.namespace, name, "token")
         answer: Object = await session.request("POST", path, body=request)
+    except NamespaceError as error:
+        raise CommandError(f"failed to create token: {error}") from error
     except ApiError as error:
         raise CommandError(f"failed to create token: {error.message}") from error
     token = (answer.get("status") or {}).get("token", "")

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
+from engine.api.errors import ApiError
 from engine.api.golang.duration import duration_text
 from engine.api.quantity import Quantity
 from engine.api.resource_metrics import GROUP, NODE_METRICS, POD_METRICS, VERSION
+from engine.api.selectors import FieldSelector, LabelSelector
 from engine.api.types import GVR, NODES, PODS, Object
 from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError, UsageError
@@ -50,8 +52,15 @@ async def _metrics(session: Session, gvr: GVR, namespace: str | None) -> list[Ob
 
 
 def _selectors(session: Session) -> dict[str, str]:
-    field = session.flags.text("field-selector") if "field-selector" in session.flags else ""
-    return {"labelSelector": session.flags.text("selector"), "fieldSelector": field}
+    """Raises CommandError for one that is none, which no server is asked about."""
+    labels = session.flags.text("selector")
+    fields = session.flags.text("field-selector") if "field-selector" in session.flags else ""
+    try:
+        LabelSelector.parse(labels)
+        FieldSelector.parse(fields)
+    except ApiError as error:
+        raise CommandError(error.message) from error
+    return {"labelSelector": labels, "fieldSelector": fields}
 
 
 async def _items(session: Session, gvr: GVR, namespace: str | None, query: Mapping[str, str]) -> list[Object]:

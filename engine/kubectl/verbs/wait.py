@@ -17,7 +17,7 @@ from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import ALL, ALL_NAMESPACES, FIELD_SELECTOR, PRINT, SELECTOR, filename
 from engine.kubectl.printers.jsonpath import JsonPath, relaxed
 from engine.kubectl.printers.objects import result_printer
-from engine.kubectl.selection import Info, Selection, infos
+from engine.kubectl.selection import LOCAL, Info, Selection, infos
 from engine.kubectl.session import Session
 from engine.kubectl.verbs.watching import follow
 
@@ -28,10 +28,12 @@ _EXAMPLE = "--for=jsonpath='{.status.readyReplicas}'"
 
 async def run(session: Session) -> None:
     wanted = session.flags.many("for")
-    if session.arguments:
-        await _check_types(session)
+    if session.flags.on("local") and not session.from_files:
+        raise CommandError(LOCAL)
     if not wanted:
         raise CommandError("unrecognized condition: []")
+    if session.arguments:
+        await _check_types(session)
     timeout = session.flags.seconds("timeout")
     timeout = FOREVER if timeout < 0 else timeout
     for condition in wanted:
@@ -39,7 +41,7 @@ async def run(session: Session) -> None:
 
 
 async def _check_types(session: Session) -> None:
-    for word in session.arguments[0].split(","):
+    for word in filter(None, session.arguments[0].split(",")):
         await session.resolve(word.split("/")[0])
 
 

@@ -34,15 +34,13 @@ async def restart(session: Session) -> None:
 
 
 async def _change(session: Session, patch_of: Patch, done: str) -> None:
-    printer = result_printer(session, done, typed=True)
-
     async def change(info: Info) -> None:
         patch = patch_of(session, info)
         manager = session.flags.text("field-manager")
         info.refresh(
             await session.patch(info.resource, info.name, info.namespace, patch, STRATEGIC_PATCH, fieldManager=manager)
         )
-        printer(info.object, info.resource)
+        result_printer(session, done, typed=True)(info.object, info.resource)
 
     try:
         found, unread = await collect(session, selected(session))
@@ -63,7 +61,7 @@ async def _change(session: Session, patch_of: Patch, done: str) -> None:
 
 
 def _failure(info: Info, why: str) -> CommandError:
-    return CommandError(f'{info.resource.gvr.group_resource} "{info.name}" {why}')
+    return CommandError(f'error: {info.resource.gvr.group_resource} "{info.name}" {why}')
 
 
 def _pausing(session: Session, info: Info) -> Object:

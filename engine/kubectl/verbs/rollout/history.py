@@ -12,7 +12,7 @@ from engine.kubectl import rollouts
 from engine.kubectl.describe import pods
 from engine.kubectl.describe.writer import Page
 from engine.kubectl.errors import CommandError
-from engine.kubectl.printers.objects import structured_printer, unknown_format, without_managed_fields
+from engine.kubectl.printers.objects import result_printer, structured_printer, unknown_format, without_managed_fields
 from engine.kubectl.printers.tabwriter import TabWriter
 from engine.kubectl.rollouts import CHANGE_CAUSE, controller_revisions, owned_replica_sets, revision_of
 from engine.kubectl.selection import Info, visit
@@ -36,8 +36,8 @@ async def run(session: Session) -> None:
                 printer(without_managed_fields(obj))
             return
         text = _template(session, known, revision) if revision else _table(known)
-        session.out(f"{info.named} with revision #{revision}" if revision else f"{info.named} ")
-        session.out(text)
+        heading = f"with revision #{revision}" if revision else ""
+        result_printer(session, f"{heading}\n{text}")(info.object, info.resource)
 
     nothing_found(session, await visit(session, selection, show))
 
@@ -47,7 +47,7 @@ def _printer(session: Session) -> Callable[[Object], None] | None:
     output = session.flags.text("output")
     if output == "name":
         return lambda obj: session.out(f"{rollouts.group_kind(obj).lower()}/{obj['metadata']['name']}")
-    printer = structured_printer(session, typed=True)
+    printer = structured_printer(session, typed=True) if output else None  # a template alone shows the object
     if output and printer is None:
         raise unknown_format(output)
     return printer
@@ -83,13 +83,24 @@ def _template(session: Session, known: dict[int, Object], revision: int) -> str:
     if revision not in known:
         raise CommandError("unable to find the specified revision")
     obj = known[revision]
-    holder = obj["spec"] if "spec" in obj else (obj.get("data") or {}).get("spec", {})
-    template = holder.get("template") or {}
+    template = recorded_template(obj)
     cause = (obj["metadata"].get("annotations") or {}).get(CHANGE_CAUSE)
     if cause:
         metadata = template.get("metadata") or {}
         annotations = {**(metadata.get("annotations") or {}), CHANGE_CAUSE: cause}
         template = {**template, "metadata": {**metadata, "annotations": annotations}}
+    return template_text(session, template)
+
+
+def recorded_template(obj: Object) -> Object:
+    """The Pod template that a ReplicaSet or a ControllerRevision keeps."""
+    holder = obj["spec"] if "spec" in obj else (obj.get("data") or {}).get("spec", {})
+    template: Object = holder.get("template") or {}
+    return template
+
+
+def template_text(session: Session, template: Object) -> str:
+    """A Pod template as `describe` tells of it, in cells that are parted by tabs."""
     page = Page(session.now)
     pods.template(page, template)
     return page.unaligned()

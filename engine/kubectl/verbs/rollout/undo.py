@@ -14,7 +14,7 @@ from engine.kubectl.rollouts import HASH_LABELS, template_of
 from engine.kubectl.selection import Info, visit
 from engine.kubectl.session import Session
 from engine.kubectl.verbs.rollout.common import nothing_found, selected
-from engine.kubectl.verbs.rollout.history import revisions
+from engine.kubectl.verbs.rollout.history import recorded_template, revisions, template_text
 
 # Annotations of a ReplicaSet that are no business of its Deployment.
 KEPT = (
@@ -73,11 +73,14 @@ def _target(info: Info, known: dict[int, Object], wanted: int) -> Object:
 
 
 async def _roll_back(session: Session, info: Info, target: Object, dry_run: str) -> str:
+    """What was done, in words; what would be done is told by the Pod template itself."""
+    if dry_run == "client":
+        text = template_text(session, recorded_template(target))
+        return text if info.object["kind"] == "Deployment" else f"will roll back to {text}"
     if info.object["kind"] == "Deployment":
         if info.object["spec"].get("paused"):
             raise CommandError(
-                f'you cannot rollback a paused deployment; resume it first with "kubectl rollout resume '
-                f'deployment/{info.name}" and try again'
+                "you cannot rollback a paused deployment; resume it first with 'kubectl rollout resume' and try again"
             )
         if template_of(target) == template_of(info.object):
             revision = (target["metadata"].get("annotations") or {}).get("deployment.kubernetes.io/revision", "")
@@ -86,9 +89,8 @@ async def _roll_back(session: Session, info: Info, target: Object, dry_run: str)
         content_type = JSON_PATCH
     else:
         patch, content_type = target.get("data") or {}, STRATEGIC_PATCH
-    if dry_run != "client":
-        query = {"dryRun": "All" if dry_run == "server" else ""}
-        await session.patch(info.resource, info.name, info.namespace, patch, content_type, **query)
+    query = {"dryRun": "All" if dry_run == "server" else ""}
+    await session.patch(info.resource, info.name, info.namespace, patch, content_type, **query)
     return "rolled back"
 
 

@@ -17,7 +17,7 @@ from engine.kubectl.flagsets import ALL, DRY_RUN, PRINT, SELECTOR, field_manager
 from engine.kubectl.printers.objects import result_printer
 from engine.kubectl.printers.zeros import with_zeros
 from engine.kubectl.schemas import schema_of
-from engine.kubectl.selection import Info, Selection, collect, each
+from engine.kubectl.selection import LOCAL, Info, Selection, collect, each, visit
 from engine.kubectl.session import Session
 
 _COMMON = (
@@ -30,12 +30,6 @@ _COMMON = (
 FLAGS = (*filename(), *SELECTOR, *_COMMON)
 WITHOUT_SELECTOR = (*filename(), *_COMMON)
 WITHOUT_KUSTOMIZE = (*filename(recursive=True, kustomize=False), *_COMMON)
-LOCAL = (
-    "you must specify resources by --filename when --local is set.\n"
-    "Example resource specifications include:\n"
-    "   '-f rsrc.yaml'\n"
-    "   '--filename=rsrc.json'"
-)
 Change = Callable[[Info, Object], None]
 
 
@@ -57,16 +51,19 @@ async def change(
     failing: str = "",
     even_unchanged: bool = False,
     files_only: bool = True,
+    one_by_one: bool = False,
+    check: Callable[[], None] = lambda: None,
 ) -> None:
     """Let `alter` change a copy of each object, and send what differs. What stays the same is not spoken of.
 
-    `failing` is said before what the server says. With --local only files count: `files_only` says so.
+    `failing` is said before what the server says. With --local only files count: `files_only` says so. Nothing is
+    changed where something is missing, unless they are looked at `one_by_one`. `check` is asked once all are found.
     """
     dry_run, local = session.dry_run(), session.flags.on("local")
-    if local and dry_run == "server":
-        raise CommandError("cannot specify --local and --dry-run=server - did you mean --dry-run=client?")
     if local and arguments and files_only:
         raise CommandError(LOCAL)
+    if local and dry_run == "server":
+        raise CommandError("cannot specify --local and --dry-run=server - did you mean --dry-run=client?")
     printer = result_printer(session, done, dry_run=dry_run, typed=True)
 
     async def update(info: Info) -> None:
@@ -82,9 +79,14 @@ async def change(
             await _send(session, info, after, dry_run=dry_run, failing=failing)
         printer(info.object, info.resource)
 
-    found, errors = await collect(session, selection_of(session, () if local else arguments))
+    selection = selection_of(session, () if local else arguments)
+    if one_by_one:
+        await visit(session, selection, update)
+        return
+    found, errors = await collect(session, selection)
     if errors:
-        raise of(errors)  # nothing is changed where something is missing
+        raise of(errors)
+    check()
     await each(found, update)
 
 

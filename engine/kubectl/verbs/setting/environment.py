@@ -36,9 +36,13 @@ WRONG_NAME = (
 
 async def run(session: Session) -> None:
     resources, words = _split(session.arguments)
+    if session.flags.many("keys") and not session.flags.text("from"):
+        raise CommandError("when specifying --keys, a configmap or secret must be provided with --from")
     variables, removed = _parse(session, [*session.flags.many("env"), *words])
     if source := session.flags.text("from"):
         variables += await _from(session, source)
+    prefix = session.flags.text("prefix")
+    variables = [{**variable, "name": prefix + variable["name"]} for variable in variables]
     if session.flags.on("list"):
         if session.flags.text("output"):
             raise CommandError("--list and --output may not be specified together")
@@ -65,7 +69,7 @@ def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
     resources: list[str] = []
     variables: list[str] = []
     for word in words:
-        if "=" in word or word.endswith("-"):
+        if "=" in word[1:] or word.endswith("-"):
             variables.append(word)
         elif variables:
             raise CommandError(f"all resources must be specified before environment changes: {' '.join(words)}")
@@ -151,7 +155,7 @@ async def _from(session: Session, reference: str) -> list[Object]:
             if name != key:
                 session.err(f"Warning: key {key} transferred to {name}")
             source = {selector: {"key": key, "name": info.name}}
-            variables.append({"name": session.flags.text("prefix") + name, "valueFrom": source})
+            variables.append({"name": name, "valueFrom": source})
     return variables
 
 

@@ -6,16 +6,21 @@ Source of the behaviour: kubectl pkg/cmd/set/set_image.go.
 from __future__ import annotations
 
 from engine.api.types import Object
+from engine.kubectl.arguments import split_changes
 from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError
+from engine.kubectl.printers.objects import result_printer
 from engine.kubectl.selection import Info
 from engine.kubectl.session import Session
 from engine.kubectl.verbs.setting.change import FLAGS, change, require_pod_spec
 
 
 async def run(session: Session) -> None:
-    resources = [word for word in session.arguments if "=" not in word]
-    images = dict(word.split("=", 1) for word in session.arguments if "=" in word)
+    result_printer(session, "image updated", dry_run=session.dry_run(), typed=True)
+    resources, words = split_changes(session.arguments, "image")
+    if wrong := [word for word in words if "=" not in word]:
+        raise CommandError(f"invalid image format: {', '.join(wrong)}")
+    images = dict(word.split("=", 1) for word in words)
 
     def alter(info: Info, obj: Object) -> None:
         if not images:

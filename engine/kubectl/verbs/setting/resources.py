@@ -16,9 +16,13 @@ from engine.kubectl.verbs.setting.change import FLAGS, WITHOUT_SELECTOR, change,
 
 
 async def set_resources(session: Session) -> None:
-    amounts = {name: _amounts(session.flags.text(name)) for name in ("limits", "requests")}
-    if not any(amounts.values()):
-        raise CommandError("you must specify an update to requests or limits (in the form of --requests/--limits)")
+    amounts: dict[str, dict[str, str]] = {}
+
+    def check() -> None:
+        amounts.update({name: _amounts(session.flags.text(name)) for name in ("limits", "requests")})
+        if not any(amounts.values()):
+            raise CommandError("you must specify an update to requests or limits (in the form of --requests/--limits)")
+
     pattern = session.flags.text("containers") or "*"
 
     def alter(info: Info, obj: Object) -> None:
@@ -33,7 +37,8 @@ async def set_resources(session: Session) -> None:
                     resources[name] = {**(resources.get(name) or {}), **given}
 
     failing = "failed to patch resources update to pod template"
-    await change(session, session.arguments, alter, done="resource requirements updated", failing=failing)
+    done = "resource requirements updated"
+    await change(session, session.arguments, alter, done=done, failing=failing, check=check)
 
 
 def _amounts(text: str) -> dict[str, str]:

@@ -22,6 +22,7 @@ _EXPRESSIONS = {"in": "In", "notin": "NotIn", "exists": "Exists", "!": "DoesNotE
 async def set_selector(session: Session) -> None:
     if not session.arguments:
         raise CommandError("one selector is required")
+    session.dry_run()
     *resources, text = session.arguments
     labels, expressions = _parsed(text)
     version = session.flags.text("resource-version")
@@ -35,7 +36,7 @@ async def set_selector(session: Session) -> None:
         if version:
             obj["metadata"]["resourceVersion"] = version
 
-    await change(session, resources, alter, done="selector updated", even_unchanged=True)
+    await change(session, resources, alter, done="selector updated", even_unchanged=True, one_by_one=True)
 
 
 def _parsed(text: str) -> tuple[dict[str, str], list[str]]:
@@ -63,11 +64,14 @@ async def set_subject(session: Session) -> None:
     subjects += [{"apiGroup": RBAC, "kind": "Group", "name": name} for name in flags.many("group")]
     for text in flags.many("serviceaccount"):
         namespace, colon, name = text.partition(":")
-        if not colon or not namespace or not name:
+        if not colon or not name or ":" in name:
             raise CommandError("serviceaccount must be <namespace>:<name>")
-        subjects.append({"kind": "ServiceAccount", "name": name, "namespace": namespace})
-    if not subjects:
-        raise CommandError("you must specify at least one value of user, group or serviceaccount")
+        subject = {"kind": "ServiceAccount", "name": name}
+        subjects.append({**subject, "namespace": namespace} if namespace else subject)
+
+    def check() -> None:
+        if not subjects:
+            raise CommandError("you must specify at least one value of user, group or serviceaccount")
 
     def alter(info: Info, obj: Object) -> None:
         if info.resource.kind not in ("RoleBinding", "ClusterRoleBinding"):
@@ -78,7 +82,7 @@ async def set_subject(session: Session) -> None:
             obj["subjects"] = [*present, *added]
 
     failing = "failed to patch subjects to rolebinding:"
-    await change(session, session.arguments, alter, done="subjects updated", failing=failing)
+    await change(session, session.arguments, alter, done="subjects updated", failing=failing, check=check)
 
 
 SELECTOR = Command(
