@@ -1,4 +1,4 @@
-"""A trace's spans in the order of their causes, and their words.
+"""A trace's spans, and their words.
 
 Pure functions over `Span.to_json()`; the table that `ktui trace` prints is made in `trace_table.py`, the diagram in
 `trace_diagram.py`.
@@ -6,8 +6,7 @@ Pure functions over `Span.to_json()`; the table that `ktui trace` prints is made
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from ktui.models.words import resource_of
@@ -26,19 +25,6 @@ def milliseconds(value: float) -> str:
     if value >= 1000:
         return f"{value / 1000:.2f} s"
     return f"{value:.1f} ms" if value else "-"
-
-
-def in_tree_order(spans: Sequence[Span]) -> Iterator[tuple[int, Span]]:
-    """Each span with its depth: a parent before its children, children in the order they began."""
-    known = {span["id"] for span in spans}
-    children: dict[str, list[Span]] = defaultdict(list)
-    for span in sorted(spans, key=lambda span: (span["start"], span["hop"], span["sequence"])):
-        children[span["parent"] if span["parent"] in known else ""].append(span)
-    waiting = [(0, span) for span in reversed(children[""])]
-    while waiting:
-        depth, span = waiting.pop()
-        yield depth, span
-        waiting.extend((depth + 1, child) for child in reversed(children[span["id"]]))
 
 
 def without_events(spans: Sequence[Span]) -> list[Span]:

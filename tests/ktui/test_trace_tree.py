@@ -8,7 +8,7 @@ import pytest
 
 from ktui.trace_diagram import mermaid
 from ktui.trace_table import table
-from ktui.trace_tree import LANES, in_tree_order, milliseconds, without_events
+from ktui.trace_tree import LANES, milliseconds, without_events
 from tests.ktui.spans import request, span
 
 STORY = [
@@ -19,12 +19,6 @@ STORY = [
     span("watch", 8, parent="store", verb="ADDED", component="kube-apiserver", start=3),
     span("orphan", 9, parent="not kept", verb="reconcile", component="x-controller", start=4, outcome="Conflict"),
 ]
-
-
-def test_parents_come_before_their_children_and_orphans_are_roots() -> None:
-    assert [(depth, item["id"]) for depth, item in in_tree_order(STORY)] == [
-        (0, "root"), (1, "store"), (2, "watch"), (0, "orphan"),
-    ]  # fmt: skip
 
 
 def test_the_table_aligns_its_columns_and_indents_by_cause() -> None:

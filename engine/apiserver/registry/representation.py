@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from engine.api.errors import ApiError, bad_request, field_invalid, not_acceptable
+from engine.api.golang.boolean import is_true
 from engine.api.resources import ResourceInfo
 from engine.api.schema import Definitions
 from engine.api.tables import table
@@ -21,7 +22,6 @@ _GROUP, _VERSIONS = "meta.k8s.io", ("v1", "v1beta1")
 _SERVED = (JSON, YAML, PROTOBUF)
 _ANY = ("*/*", "application/*", "")
 _FORMS = ("Table", "PartialObjectMetadata", "PartialObjectMetadataList")
-_TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})  # Go's strconv.ParseBool
 _CONVERTING = frozenset(("as", "g", "v"))
 _INCLUDES = ("", "None", "Metadata", "Object")
 
@@ -107,7 +107,7 @@ def is_for_a_person(request: Request) -> bool:
     if "pretty=" in accept and any(_clause(each)[1].get("pretty") == "1" for each in accept.split(",")):
         return True
     if wanted := request.parameter("pretty"):
-        return wanted in _TRUE
+        return is_true(wanted)
     return request.headers.get("user-agent", "").startswith(("curl", "Wget", "Mozilla/5.0"))
 
 
