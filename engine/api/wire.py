@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, runtime_checkable
+from urllib.parse import quote, urlencode
 
 import orjson
 
@@ -55,6 +56,12 @@ class Request:
         """The first value of a query parameter."""
         values = self.query.get(name)
         return values[0] if values else default
+
+    @property
+    def target(self) -> str:
+        """Path and query as they stand in the request line."""
+        path = quote(self.path, safe="/:@!$&'()*+,;=~%")
+        return f"{path}?{urlencode(self.query, doseq=True)}" if self.query else path
 
 
 class WatchEvent:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import urlsplit
 
 import aiohttp
 import orjson
@@ -155,7 +155,7 @@ class HttpsTransport:
         query = dict(request.query)
         if self.connection.timeout:
             query.setdefault("timeout", [duration_text(self.connection.timeout)])
-        return URL(self._base + _target(replace(request, query=query)), encoded=True)
+        return URL(self._base + replace(request, query=query).target, encoded=True)
 
     def _name(self) -> str | None:
         return self.connection.tls_server_name or None
@@ -174,11 +174,6 @@ class HttpsTransport:
                     connector=connector, timeout=timeout, auto_decompress=True, read_bufsize=1 << 18
                 )
             return self._session
-
-
-def _target(request: Request) -> str:
-    path = quote(request.path, safe="/:@!$&'()*+,;=~%")
-    return f"{path}?{urlencode(request.query, doseq=True)}" if request.query else path
 
 
 def _body(request: Request, headers: MutableMapping[str, str]) -> bytes | None:

@@ -12,7 +12,6 @@ import os
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, TextIO
-from urllib.parse import quote, urlencode
 
 import orjson
 
@@ -40,7 +39,7 @@ class WireDump:
         self._scheme = scheme  # what the transport authenticates with: Bearer, Basic, or ""
 
     async def send(self, request: Request) -> Response:
-        url = self._server + _target(request)
+        url = self._server + request.target
         sent = self._headers(request)
         if self._level >= BODIES:
             self._say("helper.go:113", _pair("Request Body", body=self._cut(_text(request.body))))
@@ -114,11 +113,6 @@ def _curl(method: str, url: str, headers: Mapping[str, str]) -> str:
 
 def _canonical(name: str) -> str:
     return "-".join(part.capitalize() for part in name.split("-"))
-
-
-def _target(request: Request) -> str:
-    path = quote(request.path, safe="/:@!$&'()*+,;=~%")
-    return f"{path}?{urlencode(request.query, doseq=True)}" if request.query else path
 
 
 def _phrase(status: int) -> str:
