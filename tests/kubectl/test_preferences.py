@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kubectl.oracle import ours
+from tests.kubectl.oracle import ours, real
 
 GOOD = Path(__file__).parent / "manifests" / "kuberc" / "good.yaml"
 HEAD = "apiVersion: kubectl.config.k8s.io/v1beta1\nkind: Preference\n"
@@ -87,5 +87,24 @@ async def test_preferences_are_set_and_shown(tmp_path: Path) -> None:
     assert shown.stdout == (
         "aliases:\n- command: get\n  name: gn\n  options:\n  - default: wide\n    name: output\n"
         "  prependArgs:\n  - nodes\n"
-        "apiVersion: kubectl.config.k8s.io/v1beta1\nkind: Preference\n"
+        "apiVersion: kubectl.config.k8s.io/v1beta1\ndefaults: []\nkind: Preference\n"
     )
+
+
+async def test_preferences_that_there_are_not_are_offered(tmp_path: Path) -> None:
+    """The same files and words as by the real kubectl, each in a home of its own."""
+    told: list[list[str]] = []
+    for who in (real, ours):
+        home = tmp_path / who.__name__
+        home.mkdir()
+        environment = {"HOME": str(home)}
+        steps = [("kuberc view", ""), ("kuberc view", "y\n"), ("kuberc view", ""), ("kuberc view -o json", "")]
+        steps += [(f"kuberc view --kuberc={home}/nope", "y\n")]
+        steps += [("kuberc set --section=credentialplugin --policy=DenyAll", "")]
+        printed = [await who(argv, stdin=stdin, environment=environment) for argv, stdin in steps]
+        file = (home / ".kube" / "kuberc").read_text()
+        (home / ".kube" / "kuberc").unlink()
+        printed.append(await who("kuberc set --section=aliases --name=x --command=get", environment=environment))
+        new = (home / ".kube" / "kuberc").read_text()
+        told.append([str(each).replace(str(home), "HOME") for each in (*printed, file, new)])
+    assert told[0] == told[1]

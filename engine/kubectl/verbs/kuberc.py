@@ -20,6 +20,7 @@ from engine.kubectl.printers.objects import structured_printer, unknown_format
 from engine.kubectl.session import Session
 
 _SECTIONS = ("defaults", "aliases", "credentialplugin")
+_LISTS = ("defaults", "aliases")
 _POLICIES = ("AllowAll", "DenyAll", "Allowlist")
 _RECOMMENDED: dict[str, Any] = {
     "defaults": [
@@ -47,7 +48,8 @@ async def view(session: Session) -> None:
     printer = structured_printer(session, typed=True)
     if printer is None:
         raise unknown_format(session.flags.text("output"))
-    printer(_ordered(preference))
+    shown = _ordered(preference)
+    printer({**shown, **{name: shown[name] or [] for name in _LISTS}})
 
 
 def _offer(session: Session, file: Path) -> None:
@@ -80,14 +82,21 @@ def _content(file: Path) -> bytes:
 
 
 def _ordered(preference: dict[str, Any]) -> dict[str, Any]:
-    """As the newest version's struct has its fields."""
+    """As the newest version's struct has its fields: a section that there is not is null in a file."""
     shown: dict[str, Any] = {"kind": KIND, "apiVersion": f"{GROUP}/{VERSIONS[0]}"}
-    for section in ("defaults", "aliases"):
-        if entries := preference.get(section):
-            shown[section] = [{key: entry[key] for key in _ENTRY if entry.get(key)} for entry in entries]
+    for section in _LISTS:
+        entries = preference.get(section)
+        shown[section] = entries and [_entry(entry) for entry in entries]
     for name in ("credentialPluginPolicy", "credentialPluginAllowlist"):
         if preference.get(name):
             shown[name] = preference[name]
+    return shown
+
+
+def _entry(entry: dict[str, Any]) -> dict[str, Any]:
+    shown = {key: entry[key] for key in _ENTRY if entry.get(key)}
+    if options := shown.get("options"):
+        shown["options"] = [{key: option[key] for key in ("name", "default") if key in option} for option in options]
     return shown
 
 
