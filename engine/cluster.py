@@ -143,9 +143,8 @@ class Cluster:
             self.world,
             kubernetes_version=self.kubernetes_version,
             client_for=lambda certificate, user_agent: self.client(certificate, user_agent=user_agent),
-            run=self._run,
         )
-        await components.start()
+        await self._run(components.start, components.stop)
 
 
 def load_components() -> type[Components]:

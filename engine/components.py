@@ -6,7 +6,7 @@ this half of the code is still being loaded.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 from engine.api.wire import ClientCertificate
 from engine.client import Client
@@ -18,13 +18,11 @@ from engine.machines import ClientFor, Machines
 from engine.pki import ADMIN
 from engine.scheduler import Scheduler, SchedulerConfiguration
 from engine.scheduler.configuration.loading import load_file
+from engine.tasks import together
 from engine.world import World
 
 SCHEDULER = ClientCertificate("system:kube-scheduler")
 SERVICE_ACCOUNT_GROUPS = ("system:serviceaccounts", "system:serviceaccounts:kube-system")
-
-Step = Callable[[], Awaitable[None]]
-Run = Callable[[Step, Step], Awaitable[None]]  # how to start a part, and to stop it when all stops
 
 
 def controller_identity(name: str) -> ClientCertificate:
@@ -36,16 +34,14 @@ def controller_identity(name: str) -> ClientCertificate:
 
 
 class Components:
-    """Starts the parts that the configuration names, each with an identity of its own."""
+    """Starts the parts that the configuration names, each with an identity of its own, and stops them."""
 
-    def __init__(
-        self, config: ClusterConfig, world: World, *, kubernetes_version: str, client_for: ClientFor, run: Run
-    ) -> None:
+    def __init__(self, config: ClusterConfig, world: World, *, kubernetes_version: str, client_for: ClientFor) -> None:
         self._config = config
         self._world = world
         self._kubernetes_version = kubernetes_version
         self._client_for = client_for
-        self._run = run
+        self._parts: list[Part] = []
 
     async def start(self) -> None:
         """Raises ConfigurationError for a scheduler configuration that cannot be."""
@@ -59,13 +55,22 @@ class Components:
             await self._run_part(self._machines, self._client_for(ADMIN, "ktui-machines"), lease="ktui-machines")
         if Component.NETWORK in wanted:
             addon = DnsAddon(self._client_for(ADMIN, "kubeadm"), self._config.service_cidrs[0])
-            await self._run(addon.start, addon.stop)
+            await self._run(addon)
+
+    async def stop(self) -> None:
+        """Stop all, also after a start that failed half-way. At once: a scheduler that is still there would hand Pods
+        to kubelets that are about to end, and each end waits until the loop has had its turn of such work."""
+        await together(part.stop() for part in reversed(self._parts))
+
+    async def _run(self, part: Part) -> None:
+        self._parts.append(part)
+        await part.start()
 
     async def _run_part(self, make: Callable[[], Part], client: Client, *, lease: str) -> None:
         """Where several processes may share one store, only the one that holds the Lease runs the part."""
         shared = self._config.store == "etcd"
         part: Part = ElectedPart(make, client, self._world, lease=lease) if shared else make()
-        await self._run(part.start, part.stop)
+        await self._run(part)
 
     def _controllers(self) -> Part:
         return ControllerManager(self._controller_client, self._world, self._config)

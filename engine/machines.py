@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AsyncExitStack
 from functools import partial
 
 from engine.api.wire import ClientCertificate
@@ -11,6 +10,7 @@ from engine.client import Client
 from engine.config import ClusterConfig, Component, NodeConfig
 from engine.kubelet import Kubelet, Wire
 from engine.network import PodNetwork, ServiceProxy
+from engine.tasks import together
 from engine.world import World
 
 PROXY = ClientCertificate("system:kube-proxy")
@@ -35,7 +35,8 @@ class Machines:
         self._world = world
         self._kubernetes_version = kubernetes_version
         self._client_for = client_for
-        self._stack = AsyncExitStack()
+        self._proxies: list[ServiceProxy] = []
+        self._kubelets: list[Kubelet] = []
         self._wire = Wire()
         self._addresses = frozenset(node_ip(number) for number in range(len(config.nodes)))
 
@@ -48,7 +49,8 @@ class Machines:
 
     async def stop(self) -> None:
         """Stop in the order that is the reverse of the start."""
-        await self._stack.aclose()
+        await together(kubelet.stop() for kubelet in reversed(self._kubelets))
+        await together(proxy.stop() for proxy in reversed(self._proxies))
 
     async def _start_proxies(self) -> dict[str, ServiceProxy]:
         """The proxy of every node by the node's name: one each, or one for all where there are many nodes.
@@ -60,7 +62,7 @@ class Machines:
         proxies: dict[str, ServiceProxy] = {}
         for first, *others in filter(None, groups):
             proxy = ServiceProxy(self._client_for(PROXY, "kube-proxy"), self._world, first, other_nodes=others)
-            self._stack.push_async_callback(proxy.stop)
+            self._proxies.append(proxy)
             await proxy.start()
             proxies |= dict.fromkeys([first, *others], proxy)
         return proxies
@@ -75,5 +77,5 @@ class Machines:
             network=partial(PodNetwork, proxy, self._wire, self._addresses) if proxy is not None else None,
             wire=self._wire,
         )
-        self._stack.push_async_callback(kubelet.stop)
+        self._kubelets.append(kubelet)
         await kubelet.start()

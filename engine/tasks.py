@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from typing import Any
 
 log = logging.getLogger(__name__)
@@ -62,3 +62,13 @@ class Supervisor:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def together(ends: Iterable[Awaitable[None]]) -> None:
+    """End several things at once, so that none goes on making work for the others meanwhile.
+
+    All come to their end, also where one fails; then the first failure is raised.
+    """
+    for failure in await asyncio.gather(*ends, return_exceptions=True):
+        if failure is not None:
+            raise failure

@@ -53,6 +53,7 @@ from engine.controllers.storageversionmigrator import StorageVersionMigratorCont
 from engine.controllers.tainteviction import TaintEvictionController
 from engine.controllers.ttl import TtlController
 from engine.controllers.ttl_after_finished import TtlAfterFinishedController
+from engine.tasks import together
 from engine.world import World
 
 MANAGER = "kube-controller-manager"
@@ -134,7 +135,6 @@ class ControllerManager:
         self.informers.start()
 
     async def stop(self) -> None:
-        """Stop all, in the reverse order; writes under way are cut off."""
-        for controller in reversed(self.controllers):
-            await controller.stop()
+        """Stop all; writes under way are cut off."""
+        await together(controller.stop() for controller in reversed(self.controllers))
         await self.informers.stop()
