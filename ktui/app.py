@@ -47,6 +47,7 @@ from ktui.models.routes import (
 )
 from ktui.models.summary import ClusterSummary
 from ktui.palette import Commands
+from ktui.pictured import Pictured
 from ktui.screens.catalogue import CATALOGUE, SCREENS, Entry
 from ktui.screens.help import Help
 from ktui.screens.output import Output
@@ -64,7 +65,7 @@ from ktui.widgets.dialogs import Choice, Question
 BACK, FORWARD = "back to where one came from", "to where one came back from"
 
 
-class KtuiApp(Guarded, Listening, Steered, Touring, Forwards):
+class KtuiApp(Guarded, Pictured, Listening, Steered, Touring, Forwards):
     """The screen of one session. What it returns is why it could not go on, "" where the person left."""
 
     TITLE = "ktui"

@@ -33,7 +33,7 @@ async def pictures(folder: Path) -> list[Path]:
             await driver.until(lambda: app.summary.nodes_ready == 3)
             await asyncio.sleep(SETTLE_SECONDS)
             await driver.command(f"apply -f {ROOT / 'samples' / 'web.yaml'}")
-            await driver.sees("deployment.apps/web created")
+            await driver.sees("deployment.apps/web created", "service/web created")
             await driver.press("escape")
             await driver.until(lambda: app.summary.pods.get("ready") == 3)
             await asyncio.sleep(SETTLE_SECONDS)

@@ -347,7 +347,10 @@ async def test_a_screen_becomes_a_picture_or_text(show: Show, tmp_path: Path, mo
     async with show() as driver:
         await driver.press("ctrl+s")
         await driver.sees("ktui-flow-1.svg")
-        assert "<svg" in (tmp_path / "ktui-flow-1.svg").read_text()
+        svg = (tmp_path / "ktui-flow-1.svg").read_text()
+        assert "<svg" in svg
+        assert "font-family: Fira Code, hop-numerals" in svg  # ⑪ is in few fonts: the picture brings it along
+        assert 'font-family: "hop-numerals";\n        src: url("data:font/woff2;base64,d09GMg' in svg
         driver.app.export("text", "flow.txt")
         assert "nodes 3/3" in (tmp_path / "flow.txt").read_text()
         driver.app.export("mermaid")
