@@ -130,8 +130,8 @@ async def test_images_show_in_the_nodes_status(world: World) -> None:
         assert image["names"][1] == "docker.io/library/nginx:1.27"
 
 
-async def names(node: Node, resource: GVR) -> list[str]:
-    return [each["metadata"]["name"] for each in (await node.admin.list(resource)).items]
+async def names(node: Node, resource: GVR, *, namespace: str | None = None) -> list[str]:
+    return [each["metadata"]["name"] for each in (await node.admin.list(resource, namespace=namespace)).items]
 
 
 async def test_a_deleted_node_is_not_registered_again_before_the_kubelet_starts_again(world: World) -> None:
@@ -145,13 +145,13 @@ async def test_a_deleted_node_is_not_registered_again_before_the_kubelet_starts_
         await node.admin.delete(LEASES, NODE, namespace="kube-node-lease")  # as the garbage collector does
         await node.sleep(700)
         assert await names(node, NODES) == []
-        assert await names(node, LEASES) == []
+        assert await names(node, LEASES, namespace="kube-node-lease") == []
         await first.stop()
         second = kubelet_on(api, world)
         await second.start()
         await node.sleep(1)
         assert (await node_of(node))["metadata"]["uid"] != before["metadata"]["uid"]
-        assert await names(node, LEASES) == [NODE]
+        assert await names(node, LEASES, namespace="kube-node-lease") == [NODE]
         await second.stop()
 
 
