@@ -147,6 +147,7 @@ class Response:
 
     `causes` are the traceparents of a list's newest objects by resourceVersion, for in-process components only.
     `untyped` says that items of a list keep their kinds, as Go has no types for them that would know.
+    `wire` is a JSON body as it is written, where it came over a socket or more than its value counts.
     """
 
     status: int = 200
@@ -157,6 +158,7 @@ class Response:
     causes: dict[str, str] = field(default_factory=dict)
     upgrade: Upgrade | None = None
     untyped: bool = False
+    wire: bytes = b""
 
 
 class Handler(Protocol):

@@ -263,7 +263,7 @@ class NonResource:
         ended: bool = False,
     ) -> Response:
         """A document, made once; with `headers` those and its ETag, and 304 for who has it. In-process callers get the
-        value itself. The ETag is that of the JSON, also of what has another form (discovery/aggregated/etag.go).
+        value as well. The ETag is that of the JSON, also of what has another form (discovery/aggregated/etag.go).
         JSON is `indented` for persons, and otherwise `ended` by a new line where Go's serializer writes it."""
         made = self._made.get(key)
         if made is None:
@@ -277,11 +277,9 @@ class NonResource:
             return Response(200, discovery_protobuf(orjson.loads(body)), told)
         if form == YAML and not call.request.in_process:
             return Response(200, dump(orjson.loads(body)).encode(), told)
-        if call.request.in_process:
-            return Response(200, orjson.loads(body), told)
-        if indented:
-            body = orjson.dumps(orjson.loads(body), option=orjson.OPT_INDENT_2)
-        return Response(200, body + b"\n" if ended and not indented else body, told)
+        value = orjson.loads(body) if indented or call.request.in_process else None
+        written = orjson.dumps(value, option=orjson.OPT_INDENT_2) if indented else body + b"\n" if ended else body
+        return Response(200, value, told, wire=written) if call.request.in_process else Response(200, written, told)
 
 
 def _cached(request: Request, document: dict[str, Any], kind: str) -> Response:

@@ -209,4 +209,4 @@ async def _response(request: Request, answer: aiohttp.ClientResponse) -> Respons
             raise ConnectionError(
                 f"the server's answer to {request.method} {request.path} is no JSON: {error}"
             ) from error
-    return Response(answer.status, body, headers)
+    return Response(answer.status, body, headers, wire=data)

@@ -37,16 +37,12 @@ async def raw(session: Session, method: str, path: str) -> None:
     query: dict[str, list[str]] = {}
     for name, value in parse_qsl(url.query, keep_blank_values=True):
         query.setdefault(name, []).append(value)
-    answer = (await session.send(method, url.path, query=query, body=body, headers=_ACCEPT)).body
+    response = await session.send(method, url.path, query=query, body=body, headers=_ACCEPT)
+    answer = response.wire or response.body
     if isinstance(answer, bytes):
         session.stdout.write(answer.decode(errors="replace"))
-    elif answer is not None:
-        session.stdout.write(orjson.dumps(answer).decode() + ("\n" if method != "GET" or _is_object(answer) else ""))
-
-
-def _is_object(answer: object) -> bool:
-    """Objects and lists of them end in a line's end; what the server says of itself does not."""
-    return isinstance(answer, dict) and "metadata" in answer
+    elif answer is not None:  # of a server in this process, which writes objects for nobody
+        session.stdout.write(orjson.dumps(answer).decode() + "\n")
 
 
 def _read(name: str) -> str:
