@@ -13,7 +13,7 @@ from engine.api.types import GVR
 from engine.api.wire import ClientCertificate
 from engine.cluster import Cluster
 from ktui.models.flow import APPLY_SECONDS
-from ktui.models.flow_rows import Kind
+from ktui.models.flow_rows import FlowRow, Kind
 from ktui.widgets.flow_canvas import FlowCanvas
 from ktui.widgets.inspector import Inspector
 from tests.ktui.screens.conftest import Show
@@ -300,8 +300,12 @@ async def test_where_no_line_is_shown_it_is_said_why(show: Show, cluster: Cluste
         await driver.press("escape")
         await driver.until(lambda: driver.app.flow.hidden["heartbeats"])
         await driver.press("h")
-        await driver.sees("lease")
         canvas = driver.find(FlowCanvas)
-        canvas.move_to(next(row for row in canvas.model.rows if "lease" in row.label and row.kind is Kind.REQUEST))
+
+        def renewals() -> list[FlowRow]:
+            return [row for row in canvas.model.rows if "lease" in row.label and row.kind is Kind.REQUEST]
+
+        await driver.until(renewals)
+        canvas.move_to(renewals()[0])
         await driver.press("p", "h")
         await driver.sees("All of this trace is hidden.", "h shows heartbeats")
