@@ -44,7 +44,7 @@ class TooSmall(Guarded, ModalScreen[None]):
     def _look(self) -> None:
         width, height = self.app.size
         if not is_too_small(self.app.size):
-            if self.is_current:
+            if self.is_active:  # else what is asked above it goes first, and this is looked at again
                 self.dismiss()
             return
         self.query_one("#too-small", Static).update(

@@ -269,6 +269,23 @@ async def test_no_key_acts_unseen_while_the_terminal_is_too_small(show: Show) ->
         await driver.until(lambda: not driver.app.is_running)
 
 
+async def test_a_question_above_the_cover_goes_before_it(session: Session) -> None:
+    app = KtuiApp(replace(session, stop_engine=lambda: None))
+    async with app.run_test(size=(100, 30)) as pilot:
+        driver = Driver(app, pilot)
+        await driver.sees("client", "nodes")
+        await pilot.resize_terminal(70, 20)
+        await driver.sees("This terminal is 70×20")
+        await driver.press("q")
+        await driver.sees("Esc")
+        await pilot.resize_terminal(100, 30)
+        await driver.settle()
+        assert len(app.screen_stack) == 3  # the question stays
+        await driver.press("escape")
+        await driver.misses("This terminal is")
+        assert app.screen is app.window
+
+
 # -- leaving
 
 
