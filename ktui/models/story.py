@@ -171,11 +171,13 @@ class Tally:
 
     def _why_over(self, now: float) -> str:
         """Why it ends with the kubelets; "" while it does not."""
-        if max(self._seen, default=1) != KUBELET or not self._pods.are_there:
+        if max(self._seen, default=1) != KUBELET:
             return ""
         if self._pods.are_unserved:
             return UNSERVED
-        return UNPROXIED if now > self._end + QUIET_SECONDS else ""
+        is_deletion = self._root is not None and self._root["verb"] == "delete"
+        is_quiet = now > self._end + QUIET_SECONDS
+        return UNPROXIED if is_quiet and (self._pods.are_there or is_deletion) else ""
 
     def story(self, now: float = 0.0) -> Story | None:
         """As it is `now`, in the seconds of spans: for how long nothing came is known by what came of others."""

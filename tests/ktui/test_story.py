@@ -134,6 +134,19 @@ def test_the_last_lamp_does_not_wait_for_ever_for_a_headless_service(later: floa
     assert (story.lamps[-1].sign, story.note) == (last, note)
 
 
+def test_a_deletion_that_no_proxy_minds_ends_with_the_kubelet() -> None:
+    pod = "pod/default/crash"
+    tally = Tally()
+    root = span("root", 1, verb="delete", object=pod)
+    ending = span("k", 11, verb="sync", object=pod, parent="w")
+    for one in (*request("a", parent="root", object=pod), root, span("w", 8, parent="a7"), ending):
+        tally.add(one)
+    for later, last, note in ((5, WAITING, ""), (QUIET_SECONDS + 5, SKIPPED, UNPROXIED)):
+        story = tally.story(started(ending) + later)
+        assert story is not None
+        assert (story.lamps[-1].sign, story.note) == (last, note)
+
+
 @pytest.mark.parametrize(
     ("width", "line"),
     [
