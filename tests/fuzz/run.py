@@ -13,10 +13,12 @@ from engine.apiserver.server import ApiServer
 from engine.client import Client, InProcessTransport
 from engine.clock import VirtualClock
 from engine.store.sqlite import SqliteStore
+from engine.store.types import Range, prefix_end
 from engine.world import World
 from tests.fuzz.requests import Requests
 
 TIMEOUT = 300.0  # model seconds
+_IDENTITY = b"/registry/leases/kube-system/apiserver-"
 SETTLED = 0.1
 # 5xx that the real server gives too, by the beginning of the message.
 REAL = (
@@ -77,11 +79,14 @@ async def fuzz(clock: VirtualClock, *, requests: int, seed: int, most_problems: 
     try:
         for _ in range(requests):
             request = source.next()
-            before, began = store.revision, clock.monotonic()
+            before, began = store.revision - await _renewals(store), clock.monotonic()
             problem = await _send(server, world, request, report)
             if not problem and clock.monotonic() == began:  # else the server's own loops have had their turn
-                problem = _changed(request, store.revision - before)
-            if "/flowcontrol." in request.path:  # what the server then says of schemas is not the next request's
+                problem = _changed(request, store.revision - await _renewals(store) - before)
+                if problem:
+                    problem += f"\n  {await _newest(store)}"
+            # What the server then says of schemas, or its own loops have begun, is not the next request's.
+            if "/flowcontrol." in request.path or clock.monotonic() != began:
                 await clock.sleep(SETTLED)
             if tracebacks.seen:
                 problem = problem or tracebacks.seen[0]
@@ -105,6 +110,19 @@ async def _prepare(server: ApiServer) -> None:
     account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}
     for namespace in ("default", "fuzz", "kube-node-lease"):
         await client.create(SERVICE_ACCOUNTS, account, namespace=namespace)
+
+
+async def _renewals(store: SqliteStore) -> int:
+    """How often the server has written the Lease by which it says that it is there."""
+    found = await store.range(Range(_IDENTITY, prefix_end(_IDENTITY)))
+    return sum(kv.version for kv in found.kvs)
+
+
+async def _newest(store: SqliteStore) -> str:
+    """The key that was written last."""
+    found = await store.range(Range(b"\0", b"\0", keys_only=True))
+    newest = max(found.kvs, key=lambda kv: kv.mod_revision)
+    return f"revision {newest.mod_revision} of {newest.key.decode()}"
 
 
 _last: list[Response] = []
