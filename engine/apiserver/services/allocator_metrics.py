@@ -7,10 +7,33 @@ bitmap.go), portallocator/metrics.go (with allocator.go).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
 from engine.metrics import Counter, Family, Gauge, Histogram
 
 STATIC, DYNAMIC = "static", "dynamic"
 _DEFAULT_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)  # component-base metrics.DefBuckets
+
+
+class Allocations(Protocol):
+    """`labels` are those of a metric of allocations."""
+
+    def allocated(self, *labels: str) -> None: ...
+
+    def failed(self, *labels: str) -> None: ...
+
+
+@contextmanager
+def counted(metrics: Allocations, *labels: str, failures: tuple[type[Exception], ...]) -> Iterator[None]:
+    """Around one allocation, which may fail so."""
+    try:
+        yield
+    except failures:
+        metrics.failed(*labels)
+        raise
+    metrics.allocated(*labels)
 
 
 class ClusterIpMetrics:
@@ -40,12 +63,13 @@ class ClusterIpMetrics:
         )
         self.ranges: set[str] = set()  # those that something was allocated from
 
-    def allocated(self, cidr: str, scope: str) -> None:
-        self.ranges.add(cidr)
-        self._allocations.add(cidr, scope)
+    def allocated(self, *labels: str) -> None:
+        """`labels`: the range, and the scope."""
+        self.ranges.add(labels[0])
+        self._allocations.add(*labels)
 
-    def failed(self, cidr: str, scope: str) -> None:
-        self._errors.add(cidr, scope)
+    def failed(self, *labels: str) -> None:
+        self._errors.add(*labels)
 
     def took(self, cidr: str, seconds: float) -> None:
         self._durations.observe(seconds, cidr)
@@ -75,11 +99,12 @@ class NodePortMetrics:
             _port("allocation_errors_total"), "[ALPHA] Number of errors trying to allocate NodePort", "scope"
         )
 
-    def allocated(self, scope: str) -> None:
-        self._allocations.add(scope)
+    def allocated(self, *labels: str) -> None:
+        """`labels`: the scope."""
+        self._allocations.add(*labels)
 
-    def failed(self, scope: str) -> None:
-        self._errors.add(scope)
+    def failed(self, *labels: str) -> None:
+        self._errors.add(*labels)
 
     def holds(self, *, taken: int, size: int) -> None:
         self._taken.set(to=taken)

@@ -13,7 +13,7 @@ from ipaddress import ip_address
 from typing import Protocol
 
 from engine.api.types import Object
-from engine.apiserver.services.allocator_metrics import DYNAMIC, STATIC, ClusterIpMetrics
+from engine.apiserver.services.allocator_metrics import DYNAMIC, STATIC, ClusterIpMetrics, counted
 from engine.apiserver.services.range_allocation import NotInitialised, RangeAllocation
 from engine.apiserver.services.range_repair import Repaired
 from engine.apiserver.services.service_pools import ALLOCATED, FULL, NOT_VALID, AddressRange
@@ -152,12 +152,8 @@ class _Pool:
 
     @contextmanager
     def _counted(self, scope: str) -> Iterator[None]:
-        try:
+        with counted(self._metrics, self._allocation.span, scope, failures=(Refused, StoreError)):
             yield
-        except (Refused, StoreError):
-            self._metrics.failed(self._allocation.span, scope)
-            raise
-        self._metrics.allocated(self._allocation.span, scope)
         self._count()
 
     def _count(self) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from engine.api.types import Object
-from engine.apiserver.services.allocator_metrics import DYNAMIC, STATIC, NodePortMetrics
+from engine.apiserver.services.allocator_metrics import DYNAMIC, STATIC, NodePortMetrics, counted
 from engine.apiserver.services.range_allocation import NotInitialised, RangeAllocation
 from engine.apiserver.services.range_repair import Repaired
 from engine.apiserver.services.service_pools import NODE_PORTS, PortRange
@@ -92,12 +92,8 @@ class NodePorts:
 
     @contextmanager
     def _counted(self, scope: str) -> Iterator[None]:
-        try:
+        with counted(self.metrics, scope, failures=(PortRefused, StoreError)):
             yield
-        except (PortRefused, StoreError):
-            self.metrics.failed(scope)
-            raise
-        self.metrics.allocated(scope)
         self._count()
 
     def _count(self) -> None:
