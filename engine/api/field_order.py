@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from engine.api.field_numbers import field_names, message_name
 from engine.api.resources import ResourceInfo
-from engine.api.schema import FIELDS_V1, RAW_EXTENSION, Definitions, Schema
+from engine.api.schema import FIELDS_V1, RAW_EXTENSION, Definitions, Schema, load_definitions, resolve_version
 from engine.api.types import GVK, Object
 
 Arrange = Callable[[Any], Any]
@@ -31,6 +31,12 @@ class FieldOrder:
     def __init__(self, definitions: Definitions) -> None:
         self._definitions = definitions
         self._structs: dict[str, _Struct] = {}
+
+    @staticmethod
+    def for_version(version: str = "") -> FieldOrder:
+        """The order of a Kubernetes version's kinds (the newest for ""), one for all who ask: it keeps what it finds.
+        Raises UnknownVersionError."""
+        return _order_of(resolve_version(version))
 
     def of(self, info: ResourceInfo, gvk: GVK, obj: Object) -> Object:
         """An object of a resource in order, in the version that `gvk` names. Its values are shared."""
@@ -68,6 +74,11 @@ class FieldOrder:
             return _map(self._arrange(schema.values))
         inner = self._arrange(schema.items) if schema.items is not None else None
         return _list(inner) if inner is not None else None
+
+
+@lru_cache(maxsize=4)
+def _order_of(version: str) -> FieldOrder:
+    return FieldOrder(load_definitions(version))
 
 
 class _Ranks(dict[str, int]):

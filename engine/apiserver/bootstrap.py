@@ -8,29 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from functools import cache
 from ipaddress import ip_address
 
 from engine.api import resource_metrics
 from engine.api.api_services import availability
-from engine.api.apply import track_update
-from engine.api.apply.managers import timestamp
-from engine.api.defaults import apply_defaults
 from engine.api.resources import ResourceInfo
-from engine.api.strategies.strategy import prepare_for_create
 from engine.api.types import GVK, SERVICES, Object, copy_object
 from engine.apiserver.authorization import policy_objects
 from engine.apiserver.backend import Backend
 from engine.apiserver.fairness import flow_control
-from engine.apiserver.registry.metadata import fill_for_create
+from engine.apiserver.own_objects import NO_TIME, own_object
 from engine.apiserver.services.service_cidrs import ip_address_object, service_cidr_object
 from engine.apiserver.services.service_pools import AddressRange
 
 NAMESPACES = ("kube-system", "kube-public", "kube-node-lease", "default")
-_MANAGER = "kube-apiserver"
 
 
-def objects(*, ranges: Sequence[str], host: str, port: int, now: str) -> Iterator[Object]:
-    """All of them, in the order in which they are made."""
+@cache
+def _always() -> tuple[Object, ...]:
+    """What every cluster has, in the order in which it is made. Nobody changes these."""
+    return tuple(_objects())
+
+
+def _objects() -> Iterator[Object]:
     for name in NAMESPACES:
         yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
     yield from policy_objects.cluster_roles()
@@ -38,7 +39,11 @@ def objects(*, ranges: Sequence[str], host: str, port: int, now: str) -> Iterato
     yield from policy_objects.roles()
     yield from policy_objects.role_bindings()
     yield from _priority_classes()
-    yield from flow_control.objects(now)
+    yield from flow_control.objects(NO_TIME)
+
+
+def _of_cluster(ranges: Sequence[str], host: str, port: int) -> Iterator[Object]:
+    """What comes after that and says where this cluster is."""
     yield service_cidr_object(ranges)
     yield _service(first_address(ranges), port)
     yield _endpoints(host, port)
@@ -125,10 +130,10 @@ def kubernetes_service(ip: str, host: str, port: int) -> tuple[Object, Object, O
     return _service(ip, port), _endpoints(host, port), _endpoint_slice(host, port)
 
 
-def _resource_metrics(now: str) -> Object:
+def _resource_metrics() -> Object:
     """The APIService of metrics-server, which is there from the beginning."""
     made = resource_metrics.api_service()
-    return {**made, "status": availability(made, None, (), now=now)}
+    return {**made, "status": availability(made, None, (), now=NO_TIME)}
 
 
 def _gvk(obj: Object) -> GVK:
@@ -138,21 +143,24 @@ def _gvk(obj: Object) -> GVK:
 
 async def bootstrap(backend: Backend, *, ranges: Sequence[str], host: str, port: int) -> int:
     """Make what is not there, all in the same second; returns how many that were. `ranges` are those of Services."""
-    missing: list[tuple[ResourceInfo, str, str, Object]] = []
+    missing: dict[str, bytes] = {}
+    present: dict[ResourceInfo, set[str]] = {}
     now = backend.world.clock.now()
-    wanted = list(objects(ranges=ranges, host=host, port=port, now=timestamp(now)))
+    wanted = [*_always(), *_of_cluster(ranges, host, port)]
     for obj in wanted:
         info = backend.resources.by_kind(_gvk(obj))
         if info is None:
             continue
         metadata = obj["metadata"]
-        namespace, name = metadata.get("namespace", ""), metadata["name"]
-        if await backend.storage.get(info, namespace, name) is None:
-            missing.append((info, namespace, name, _complete(backend, info, obj, now)))
+        key = info.key(metadata.get("namespace", ""), metadata["name"])
+        if info not in present:
+            present[info] = await backend.storage.keys(info)
+        if key not in present[info]:
+            missing[key] = _value(backend, obj, now)
             if info.gvr == SERVICES:  # its address is taken with it
                 wanted.append(ip_address_object(obj["spec"]["clusterIP"], obj))
-            if name == resource_metrics.READER:  # once only: who has deleted the APIService since does not want it
-                wanted.append(_resource_metrics(timestamp(now)))
+            if metadata["name"] == resource_metrics.READER:  # once: who has deleted the APIService does not want it
+                wanted.append(_resource_metrics())
     await backend.storage.create_all(missing)
     return len(missing)
 
@@ -177,30 +185,12 @@ async def keep(backend: Backend, wanted: Object, fields: tuple[str, ...]) -> Non
     namespace, name = wanted["metadata"].get("namespace", ""), wanted["metadata"]["name"]
     stored = await backend.storage.get(info, namespace, name)
     if stored is None:
-        now = backend.world.clock.now()
-        await backend.storage.create_all([(info, namespace, name, _complete(backend, info, wanted, now))])
+        value = _value(backend, wanted, backend.world.clock.now())
+        await backend.storage.create_all({info.key(namespace, name): value})
     elif any(stored.object.get(field) != wanted[field] for field in fields):
         changed = copy_object(stored.object) | {field: wanted[field] for field in fields}
         await backend.storage.replace(info, namespace, name, changed, expected=stored.revision, cause="")
 
 
-def _complete(backend: Backend, info: ResourceInfo, obj: Object, now: datetime) -> Object:
-    status = obj.get("status")
-    fill_for_create(obj, uid=backend.uids.uid(), now=timestamp(now))
-    prepare_for_create(info, obj)
-    apply_defaults(info, obj)
-    if status is not None:
-        obj["status"] = status
-    schema = backend.definitions.kind(info.gvk)
-    if schema is None:
-        return obj
-    return track_update(
-        None,
-        obj,
-        manager=_MANAGER,
-        operation="Update",
-        now=now,
-        schema=schema,
-        subresource="",
-        api_version=info.gvr.api_version,
-    )
+def _value(backend: Backend, obj: Object, now: datetime) -> bytes:
+    return own_object(backend.definitions.version, obj, uid=backend.uids.uid(), now=now)

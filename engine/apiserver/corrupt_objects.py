@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import exp
+from typing import NamedTuple
 
 from engine.api.errors import ApiError, internal
 from engine.api.golang.json import syntax_error
@@ -38,6 +39,13 @@ class CorruptObject(Exception):
         """What the storage says of it."""
         where = f"Code: 7, Key: {shown_key(key)}, ResourceVersion: 0"
         return f"StorageError: corrupt object, {where}, AdditionalErrorMsg: {self}"
+
+
+class Unconverted(NamedTuple):
+    """A stored object that a webhook did not convert, and why."""
+
+    object: Object
+    why: str
 
 
 class CorruptObjectError(ApiError):

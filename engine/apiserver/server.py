@@ -135,7 +135,7 @@ class ApiServer:
         definitions = ExtendedDefinitions(load_definitions(self.config.kubernetes_version), resource_metrics.SCHEMAS)
         resources = LiveRegistry(ResourceRegistry.for_version(self.config.kubernetes_version))
         self.kubernetes_version = definitions.version
-        order = FieldOrder(definitions)
+        order = FieldOrder.for_version(definitions.version)
         self._caches = WatchCaches(
             world,
             store,

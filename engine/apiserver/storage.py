@@ -7,10 +7,10 @@ same, so that no reader pays for decoding again. Values are the objects as JSON 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from engine.api.errors import bad_request, not_found
+from engine.api.errors import ApiError, bad_request, not_found
 from engine.api.field_order import FieldOrder
 from engine.api.kept_json import kept_json
 from engine.api.resources import ResourceInfo, ResourceRegistry
@@ -18,7 +18,7 @@ from engine.api.types import GVR, Object
 from engine.api.validation.text import path_segment
 from engine.apiserver.cacher.caches import WatchCaches
 from engine.apiserver.changes import versioned
-from engine.apiserver.corrupt_objects import CorruptObject, CorruptObjectError, unreadable
+from engine.apiserver.corrupt_objects import CorruptObject, CorruptObjectError, Unconverted, unreadable
 from engine.apiserver.event_leases import EventLeases
 from engine.apiserver.metrics.storage_metrics import StorageMetrics
 from engine.apiserver.registry.conversion import from_storage, to_storage
@@ -58,7 +58,7 @@ class Page(NamedTuple):
 class Converter(Protocol):
     """Asks the webhooks of custom resources, before the conversions themselves, which wait for nothing."""
 
-    async def prepare(self, info: ResourceInfo, stored: Sequence[Object]) -> None: ...
+    async def prepare(self, info: ResourceInfo, stored: Sequence[Object]) -> Sequence[Unconverted]: ...
 
     async def to_storage(self, info: ResourceInfo, obj: Object) -> Object: ...
 
@@ -90,7 +90,8 @@ class Storage:
             obj = self._decode(info, key, kv)
         except CorruptObject as corrupt:
             raise CorruptObjectError(key, corrupt) from None
-        await self.prepare(info, [obj])
+        for _, failed in await self._unconverted(info, [obj]):
+            raise CorruptObjectError(key, failed)
         return Stored(from_storage(info, obj), kv.mod_revision, obj)
 
     async def named(self, info: ResourceInfo, namespace: str, name: str) -> Stored:
@@ -124,7 +125,7 @@ class Storage:
         response = await self._range(info, request)
         found = self._decode_all(info, response.kvs)
         if not stored:
-            await self.prepare(info, [obj for _, obj in found])
+            await self.prepare_all(info, [obj for _, obj in found])
         items = [(key[len(prefix) :], obj if stored else from_storage(info, obj)) for key, obj in found]
         return Page(items, revision or response.revision, response.count - len(response.kvs))
 
@@ -132,9 +133,16 @@ class Storage:
         """The page that has the object of one key alone. Raises CompactedError or FutureRevisionError."""
         response = await self._range(info, Range(key.encode(), revision=revision))
         found = self._decode_all(info, response.kvs)
-        await self.prepare(info, [obj for _, obj in found])
+        await self.prepare_all(info, [obj for _, obj in found])
         items = [(key, from_storage(info, obj)) for _, obj in found]
         return Page(items, revision or response.revision, 0)
+
+    async def keys(self, info: ResourceInfo) -> set[str]:
+        """Those of all objects of a resource, whether they can be read or not. Raises StoreUnavailableError."""
+        first = f"{info.storage_prefix}/".encode()
+        with self.metrics.request("list", info.gvr):
+            response = await self.store.range(Range(first, prefix_end(first), keys_only=True))
+        return {key_text(kv.key) for kv in response.kvs}
 
     async def current_revision(self, info: ResourceInfo) -> int:
         """The newest revision of the store. Raises StoreUnavailableError."""
@@ -143,10 +151,27 @@ class Storage:
             response = await self.store.range(Range(first, prefix_end(first), limit=1, keys_only=True))
         return response.revision
 
-    async def prepare(self, info: ResourceInfo, stored: Sequence[Object]) -> None:
-        """What must be done before stored objects can be converted. Raises ApiError."""
-        if info.custom and self.converter is not None:
-            await self.converter.prepare(info, stored)
+    async def prepare_all(self, info: ResourceInfo, stored: Sequence[Object]) -> None:
+        """What must be done before stored objects can be converted. Raises ApiError 500, which tells of those that
+        cannot be."""
+        if failed := await self._unconverted(info, stored):
+            raise unreadable(info, failed)
+
+    async def readable(self, info: ResourceInfo, stored: Object) -> bool:
+        """Whether a stored object can be converted, after what must be done before that."""
+        return not await self._unconverted(info, [stored])
+
+    async def _unconverted(self, info: ResourceInfo, stored: Sequence[Object]) -> list[tuple[str, CorruptObject]]:
+        """The keys of objects that no webhook converts, and why."""
+        if not info.custom or self.converter is None:
+            return []
+        failed: list[tuple[str, CorruptObject]] = []
+        for obj, why in await self.converter.prepare(info, stored):
+            metadata = obj["metadata"]
+            self._caches.values.errors.add(info.gvr.group, info.gvr.resource)
+            key = info.key(metadata.get("namespace", ""), metadata["name"])
+            failed.append((key, CorruptObject(int(metadata["resourceVersion"]), why)))
+        return failed
 
     async def _range(self, info: ResourceInfo, request: Range, *, operation: str = "list") -> RangeResponse:
         """A range of the store; of the newest state also while the store is away, as the watch cache last saw it."""
@@ -217,18 +242,12 @@ class Storage:
             response = await self.store.txn([Compare(key, "mod", "=", expected)], [DeleteRange(key)], cause=cause)
         return response.revision if response.succeeded else None
 
-    async def create_all(self, objects: Sequence[tuple[ResourceInfo, str, str, Object]]) -> None:
-        """Create objects (resource, namespace, name, object) that nobody else makes, many in one revision."""
-        for start in range(0, len(objects), _MAX_OPERATIONS):
-            puts = []
-            for info, namespace, name, obj in objects[start : start + _MAX_OPERATIONS]:
-                puts.append(
-                    Put(
-                        info.key(namespace, name).encode(),
-                        self._encoded(info, to_storage(info, self.ordered(info, obj))),
-                    )
-                )
-            response = await self.store.txn([Compare(put.key, "mod", "=", 0) for put in puts], puts)
+    async def create_all(self, values: Mapping[str, bytes]) -> None:
+        """Create objects that nobody else makes, many in one revision, each given by its key as it is stored."""
+        puts = [Put(key.encode(), value) for key, value in values.items()]
+        for start in range(0, len(puts), _MAX_OPERATIONS):
+            some = puts[start : start + _MAX_OPERATIONS]
+            response = await self.store.txn([Compare(put.key, "mod", "=", 0) for put in some], some)
             self._caches.values.fitting.add(response.revision)
 
     async def _in_storage(self, info: ResourceInfo, obj: Object) -> Object:
@@ -242,7 +261,8 @@ class Storage:
         if not info.custom or info.storage_gvk == info.gvk:
             return _at(obj, revision)
         stored = _at(stored, revision)
-        await self.prepare(info, [stored])
+        for _, failed in await self._unconverted(info, [stored]):
+            raise ApiError(500, "", str(failed))
         return self.ordered(info, from_storage(info, stored))
 
     def _encoded(self, info: ResourceInfo, stored: Object) -> bytes:

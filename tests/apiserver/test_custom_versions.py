@@ -128,17 +128,21 @@ async def test_a_webhook_that_fails(client: Client, webhook: Callable[..., None]
     webhook(convert)
     other = resource("v1beta2")
     patch: Object = {"spec": {"text": "x"}}
-    attempts: list[Callable[[], Any]] = [
-        lambda: client.get(other, "a", namespace="default"),
-        lambda: client.list(other, namespace="default"),
-        lambda: client.create(other, cron_tab("b", "v1beta2"), namespace="default"),
-        lambda: client.patch(other, "a", patch, namespace="default", content_type=MERGE_PATCH),
-        lambda: client.delete(other, "a", namespace="default"),
+    attempts: list[tuple[Callable[[], Any], str]] = [
+        (lambda: client.get(other, "a", namespace="default"), "InternalError"),
+        (lambda: client.list(other, namespace="default"), "StorageReadError"),
+        (lambda: client.create(other, cron_tab("b", "v1beta2"), namespace="default"), ""),
+        (lambda: client.patch(other, "a", patch, namespace="default", content_type=MERGE_PATCH), "InternalError"),
+        (lambda: client.delete(other, "a", namespace="default"), "InternalError"),
     ]
-    for attempt in attempts:
+    key = f"/{GROUP}/crontabs/default/a"
+    for attempt, reason in attempts:
         with pytest.raises(ApiError, match="Kind=CronTab returned invalid object: must have the same UID: ") as caught:
             await attempt()
-        assert (caught.value.code, caught.value.reason) == (500, "")
+        assert (caught.value.code, caught.value.reason) == (500, reason)
+        shown = f"/registry{key}" if reason == "StorageReadError" else key  # a list names the whole key
+        corrupt = f"StorageError: corrupt object, Code: 7, Key: {shown}, ResourceVersion: 0, AdditionalErrorMsg: "
+        assert (corrupt in str(caught.value)) == bool(reason)
     assert (await client.get(resource("v1beta1"), "a", namespace="default"))["spec"] == {}
 
 

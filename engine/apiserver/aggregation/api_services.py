@@ -11,16 +11,13 @@ import asyncio
 
 from engine.api import resource_metrics
 from engine.api.api_services import AUTOMANAGED, availability, available_locally, local_service, name_of
-from engine.api.apply import track_update
 from engine.api.crd.naming import is_true
-from engine.api.defaults import apply_defaults
 from engine.api.resources import ResourceInfo
-from engine.api.strategies.strategy import prepare_for_create
 from engine.api.types import ENDPOINT_SLICES, GVR, SERVICES, Object, copy_object
 from engine.apiserver.backend import Backend
 from engine.apiserver.cacher.watch_cache import WatchCache
 from engine.apiserver.customresources.live import LiveRegistry
-from engine.apiserver.registry.metadata import fill_for_create
+from engine.apiserver.own_objects import NO_TIME, own_object
 from engine.store.types import StoreError, prefix_end
 from engine.tasks import Supervisor
 from engine.trace import Hop
@@ -114,13 +111,15 @@ class ApiServices:
     # -- what is served here
 
     async def _register(self, info: ResourceInfo) -> None:
-        missing = []
+        missing = {}
+        present = await self._backend.storage.keys(info)
         for group, version, custom in self._served():
             obj = local_service(group, version, custom=custom)
             if obj is None or (group, version) in self._remote:
                 continue
-            if await self._backend.storage.get(info, "", obj["metadata"]["name"]) is None:
-                missing.append((info, "", obj["metadata"]["name"], self._complete(info, obj)))
+            key = info.key("", obj["metadata"]["name"])
+            if key not in present:
+                missing[key] = self._value(obj)
         await self._backend.storage.create_all(missing)
 
     def _served(self) -> list[tuple[str, str, bool]]:
@@ -129,20 +128,10 @@ class ApiServices:
             found.setdefault((each.gvr.group, each.gvr.version), each.custom)
         return [(group, version, custom) for (group, version), custom in found.items()]
 
-    def _complete(self, info: ResourceInfo, obj: Object) -> Object:
-        clock = self._backend.world.clock
-        fill_for_create(obj, uid=self._backend.uids.uid(), now=clock.timestamp())
-        prepare_for_create(info, obj)
-        apply_defaults(info, obj)
-        obj["status"] = available_locally({}, now=clock.timestamp())
-        return track_update(
-            None,
-            obj,
-            manager=_MANAGER,
-            now=clock.now(),
-            schema=self._backend.definitions.kind(info.gvk),
-            api_version=info.gvr.api_version,
-        )
+    def _value(self, obj: Object) -> bytes:
+        made = {**obj, "status": available_locally({}, now=NO_TIME)}
+        backend = self._backend
+        return own_object(backend.definitions.version, made, uid=backend.uids.uid(), now=backend.world.clock.now())
 
     async def _unregister(self, info: ResourceInfo, cache: WatchCache) -> None:
         """Take away the objects of group versions that are no longer served."""

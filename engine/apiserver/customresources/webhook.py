@@ -1,8 +1,9 @@
 """Conversion of custom resources by their author's webhook: ConversionReview over HTTPS.
 
 What a watch or list shows is made of stored objects one by one; their conversions are asked for beforehand, in
-one request for many, and kept by the version that they are for. Source of the behaviour: apiextensions-apiserver
-pkg/apiserver/conversion/webhook_converter.go, apiserver pkg/util/webhook.
+one request for many, and kept by the version that they are for. Upstream's storage converts as it decodes, one object
+after another: what a webhook fails at cannot be read, and is told of as what is corrupt (since 1.37, KEP-3926). Source
+of the behaviour: apiextensions-apiserver pkg/apiserver/conversion/webhook_converter.go, apiserver pkg/util/webhook.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from engine.api.errors import ApiError
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVK, Object
 from engine.api.wire import EventStream, Metered, WatchEvent
+from engine.apiserver.corrupt_objects import Unconverted
 from engine.apiserver.lookup import Lookup
 from engine.apiserver.webhook_client import WebhookClient, WebhookError
 from engine.apiserver.webhook_reviews import CONVERSION_REVIEW
@@ -23,32 +25,48 @@ from engine.rng import Rng
 _TIMEOUT = 30  # seconds on this machine's clock: the webhook is no part of the model
 
 
+class _Unanswered(Exception):
+    """The webhook could not be asked: it would be no better to ask for each object alone."""
+
+
 class WebhookConverter:
     def __init__(self, lookup: Lookup, uids: Rng) -> None:
         self._client = WebhookClient(lookup)
         self._uids = uids
 
-    async def prepare(self, info: ResourceInfo, stored: Sequence[Object]) -> None:
-        """Convert stored objects to the version of a resource, where a webhook must. Raises ApiError 500."""
+    async def prepare(self, info: ResourceInfo, stored: Sequence[Object]) -> list[Unconverted]:
+        """Convert stored objects to the version of a resource, where a webhook must; those that it does not convert."""
         version = info.extension
         if not isinstance(version, CustomVersion) or version.webhook is None:
-            return
+            return []
         foreign = [obj for obj in stored if not version.known(obj)]
         if not foreign:
-            return
-        converted = await self._convert(version.webhook, [version.own(obj) for obj in foreign], info.gvk)
+            return []
+        try:
+            converted = await self._convert(version.webhook, [version.own(obj) for obj in foreign], info.gvk)
+        except _Unanswered as error:
+            return [Unconverted(obj, str(error)) for obj in foreign]
+        except ConversionError as error:
+            if len(foreign) == 1:
+                return [Unconverted(foreign[0], str(error))]
+            return [failed for obj in foreign for failed in await self.prepare(info, [obj])]
         for before, after in zip(foreign, converted, strict=True):
             version.keep(before, after)
+        return []
 
     async def to_storage(self, info: ResourceInfo, obj: Object) -> Object:
         """An object in the version that is stored. Raises ApiError 500."""
         version = info.extension
         if not isinstance(version, CustomVersion) or version.webhook is None or info.storage_gvk == info.gvk:
             return obj
-        (converted,) = await self._convert(version.webhook, [obj], info.storage_gvk)
+        try:
+            (converted,) = await self._convert(version.webhook, [obj], info.storage_gvk)
+        except (_Unanswered, ConversionError) as error:
+            raise ApiError(500, "", str(error)) from None
         return converted
 
     async def _convert(self, webhook: Object, objects: Sequence[Object], target: GVK) -> list[Object]:
+        """Raises _Unanswered and ConversionError, which say what was to be converted."""
         source = f"{objects[0]['apiVersion']}, Kind={objects[0]['kind']}"
         version = next(each for each in webhook["conversionReviewVersions"] if each in ("v1", "v1beta1"))
         uid = self._uids.uid()
@@ -58,9 +76,9 @@ class WebhookConverter:
             converted = answered(answer, version, uid, len(objects))
             return [accepted(before, after, target) for before, after in zip(objects, converted, strict=True)]
         except WebhookError as error:
-            raise ApiError(500, "", f"conversion webhook for {source} failed: {error}") from None
+            raise _Unanswered(f"conversion webhook for {source} failed: {error}") from None
         except ConversionError as error:
-            raise ApiError(500, "", f"conversion webhook for {source} {error}") from None
+            raise ConversionError(f"conversion webhook for {source} {error}") from None
 
 
 class ConvertedEvents:
@@ -92,10 +110,8 @@ class ConvertedEvents:
             event = await self._iterator.__anext__()
             if event.type in ("BOOKMARK", "ERROR"):
                 return event
-            try:
-                await self._converter.prepare(self._info, self._looked_at(event))
-            except ApiError as error:
-                return WatchEvent("ERROR", error.status)
+            if failed := await self._converter.prepare(self._info, self._looked_at(event)):
+                return WatchEvent("ERROR", ApiError(500, "", failed[0].why).status)
             if (shown := self._change(event)) is not None:
                 return shown
 

@@ -105,7 +105,7 @@ class Lister:
                 await self._backend.world.clock.sleep(0)
             chunk = states[first : first + CHUNK]
             if info.converts:
-                await self._storage.prepare(info, chunk)
+                await self._storage.prepare_all(info, chunk)
                 chunk = [from_storage(info, obj) for obj in chunk]
             if not selection.selective:
                 found += chunk

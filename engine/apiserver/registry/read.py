@@ -30,8 +30,7 @@ class Reader:
             await self._not_older_than(info, asked)
             cache = self._backend.caches.of(info) if not asked else None
             known = cache.get(info.key(request.namespace, request.name)) if cache is not None else None
-            if known is not None:
-                await self._backend.storage.prepare(info, [known])
+            if known is not None and await self._backend.storage.readable(info, known):
                 return from_storage(info, known)
         return (await self._backend.storage.named(info, request.namespace, request.name)).object
 
