@@ -342,8 +342,13 @@ class KtuiApp(Guarded, Pictured, Listening, Steered, Touring, Forwards):
         self.exit("")
 
     def action_leave_now(self) -> None:
-        """As Ctrl+C does elsewhere: end what runs, else leave."""
-        if isinstance(self.screen, Output):
-            self.screen.leave()
-        else:
-            self.exit("")
+        """As Ctrl+C does elsewhere: end what runs, copy what is marked in a text, else leave."""
+        from ktui.screens.editor import Editor
+
+        match self.screen:
+            case Output() as output:
+                output.leave()
+            case Editor() as editor:
+                editor.copy_or_leave()
+            case _:
+                self.exit("")

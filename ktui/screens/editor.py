@@ -216,6 +216,13 @@ class Editor(Guarded, ModalScreen[bool]):
         self.text_area.load_text(self._original)
         self._say("")
 
+    def copy_or_leave(self) -> None:
+        """Copy, as Ctrl+C does in any text; without a selection leave as Esc does, which loses nothing unasked."""
+        if self.text_area.selected_text:
+            self.text_area.action_copy()
+        else:
+            self.action_leave()
+
     @work(exclusive=True, group="leave", exit_on_error=False)
     async def action_leave(self) -> None:
         if self.text_area.text != self._original:

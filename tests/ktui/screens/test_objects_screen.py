@@ -223,6 +223,21 @@ async def test_leaving_the_editor_asks_only_where_something_changed(show: Show) 
         await driver.until(lambda: isinstance(driver.shown, ObjectsScreen))
 
 
+async def test_ctrl_c_in_the_editor_copies_and_loses_nothing_unasked(show: Show) -> None:
+    async with show() as driver:
+        text = await edit_map(driver)
+        text.select_line(0)
+        await driver.press("ctrl+c")
+        await driver.until(lambda: driver.app.clipboard == "apiVersion: v1")
+        text.move_cursor((0, 0))
+        await driver.type("# mine")
+        await driver.press("ctrl+c")
+        await driver.sees("Leave without saving?")
+        await driver.press("n")
+        await driver.until(lambda: isinstance(driver.app.screen, Editor))
+        assert text.text.startswith("# mine")
+
+
 async def test_delete_asks_first(show: Show) -> None:
     async with show() as driver:
         grid = await show_maps(driver, "doomed")
