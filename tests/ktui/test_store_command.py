@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from ktui.store.printers import ENDPOINT_HEADERS, endpoint_row
-from tests.engine_process import TIMEOUT, Home
-from tests.ktui.here import Here, Ran, runner
+from tests.engine_process import TIMEOUT, Home, Ran
+from tests.ktui.here import Here, runner
 
 MAPS = "/registry/configmaps/default/"
 
