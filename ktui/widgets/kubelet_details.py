@@ -114,7 +114,8 @@ def _heartbeat(renewed: str, now: datetime | None, grace: float, colours: Colour
 
 
 def _sync_loop(loop: Json, workers: Sequence[Json], width: int) -> Iterator[Text]:
-    yield from _title(f"SyncLoop  {loop['iterations']} iterations · {len(workers)} Pod workers")
+    running = f"{len(workers)} Pod worker{'s' if len(workers) != 1 else ''}"
+    yield from _title(f"SyncLoop  {loop['iterations']} iterations · {running}")
     inputs = "  ".join(f"{name} {count}" for name, count in loop["inputs"].items())
     yield Text(inputs)
     last = loop.get("last") or {}
