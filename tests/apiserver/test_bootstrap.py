@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from engine.api.types import NAMESPACES
+from datetime import UTC, datetime, timedelta
+
+from engine.api.types import NAMESPACES, Object
+from engine.apiserver.aggregation.api_services import API_SERVICES
 from engine.apiserver.server import ApiServer
 from engine.client import Client, InProcessTransport
 from engine.clock import Clock
@@ -11,16 +14,35 @@ from engine.world import World
 from tests.apiserver.conftest import ADMIN
 
 
-async def test_all_are_made_in_one_moment_however_long_it_takes() -> None:
-    """Else their order by age were one of chance. Here a millisecond takes a second."""
-    world = World.create(clock=Clock(speed=1000), seed=1)
+async def _born(clock: Clock, seed: int) -> list[Object]:
+    """The Namespaces and the APIServices of a new cluster."""
+    world = World.create(clock=clock, seed=seed)
     store = await SqliteStore.open(None, clock=world.clock)
     server = ApiServer(world, store)
     await server.start()
     try:
-        found = await Client(InProcessTransport(server, ADMIN), user_agent="test").list(NAMESPACES)
+        client = Client(InProcessTransport(server, ADMIN), user_agent="test")
+        return [*(await client.list(NAMESPACES)).items, *(await client.list(API_SERVICES)).items]
     finally:
         await server.stop()
         await store.close()
-    assert len(found.items) == 4
-    assert len({namespace["metadata"]["creationTimestamp"] for namespace in found.items}) == 1
+
+
+async def test_all_are_made_in_one_moment_however_long_it_takes() -> None:
+    """Else their order by age were one of chance. Here a millisecond takes a second."""
+    found = [obj for obj in await _born(Clock(speed=1000), seed=1) if obj["kind"] == "Namespace"]
+    assert len(found) == 4
+    assert len({namespace["metadata"]["creationTimestamp"] for namespace in found}) == 1
+
+
+async def test_each_cluster_of_a_process_has_uids_and_times_of_its_own() -> None:
+    """What they have in common is worked out once."""
+    now = datetime.now(UTC)
+    first, second = await _born(Clock(), seed=1), await _born(Clock(epoch=now + timedelta(days=1)), seed=2)
+    for one, other in zip(first, second, strict=True):
+        for obj, day in (one, now), (other, now + timedelta(days=1)):
+            times = [obj["metadata"]["creationTimestamp"], *(o["time"] for o in obj["metadata"]["managedFields"])]
+            times += [each["lastTransitionTime"] for each in obj.get("status", {}).get("conditions", ())]
+            assert all(abs(datetime.fromisoformat(time) - day) < timedelta(hours=1) for time in times), obj
+        assert one["metadata"]["name"] == other["metadata"]["name"]
+        assert one["metadata"]["uid"] != other["metadata"]["uid"]
