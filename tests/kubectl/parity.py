@@ -18,7 +18,7 @@ _VARYING = (
     (re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "TIME"),
     (re.compile(r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+0000 UTC"), "TIME"),
     (re.compile(r"\b[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [+-]\d{4}"), "DATE"),
-    (re.compile(r"(resourceVersion\"?: \"?)\d+"), r"\1N"),
+    (re.compile(r"(resourceVersion\"?: ?\"?)\d+"), r"\1N"),
     (re.compile(r"\b\d+(ms|s)\b"), "AGE"),
     (re.compile(r"\bkubectl/v1\.37\.\d+\b"), "kubectl/VERSION"),
     (re.compile(r"X509SHA256=[0-9a-f]{64}"), "X509SHA256=DIGEST"),

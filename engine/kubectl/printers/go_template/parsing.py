@@ -80,12 +80,20 @@ _TOKEN = re.compile(
       | (?P<sign>:=|=|\||,|\(|\))""",
     re.VERBOSE,
 )
-_ACTION = re.compile(r"\{\{(-(?=\s))?")
+_ACTION = re.compile(r"\{\{(-\s)?")
 
 
 def parse(text: str, functions: Collection[str]) -> tuple[list[Any], dict[str, list[Any]]]:
     """The tree and the named templates that it defines. Raises ParseError."""
     return _Parser(text, functions).parse()
+
+
+def _place(before: list[tuple[str, str, int]]) -> str:
+    """Where something stands that comes after these tokens, in Go's words."""
+    words = [text for kind, text, _ in before if kind != "space"]
+    if not words:
+        return "command"
+    return words[0] if len(words) == 1 and words[0] in ("if", "with", "range") else "operand"
 
 
 class _Parser:
@@ -109,7 +117,7 @@ class _Parser:
             if match is None:
                 break
             action, position, trim = self._action(match.end())
-            if not action.strip().startswith("/*"):
+            if not action.startswith("/*"):
                 self._do(action, match.end(), stack)
         if len(stack) > 1:
             raise self._error("unexpected EOF", len(self._text))
@@ -117,11 +125,11 @@ class _Parser:
 
     def _action(self, start: int) -> tuple[str, int, bool]:
         """The text of an action, where it ends, and whether space after it goes."""
+        if self._text.startswith("/*", start):
+            return self._comment(start)
         position = start
         while not re.compile(r"(?:(?<=\s)-)?\}\}").match(self._text, position):
-            if self._text.startswith("/*", position):
-                position = self._text.find("*/", position) + 2
-            elif quoted := re.compile(r'"(?:\\.|[^"\\\n])*"|`[^`]*`').match(self._text, position):
+            if quoted := re.compile(r'"(?:\\.|[^"\\\n])*"|`[^`]*`').match(self._text, position):
                 position = quoted.end()
             else:
                 position += 1
@@ -129,6 +137,16 @@ class _Parser:
                 raise self._error("unclosed action", start)
         trim = self._text[position] == "-"
         return self._text[start:position], position + (3 if trim else 2), trim
+
+    def _comment(self, start: int) -> tuple[str, int, bool]:
+        """As `_action`, for a comment, which stands alone between the delimiters (text/template/parse, lexComment)."""
+        end = self._text.find("*/", start + 2)
+        if end < 0:
+            raise self._error("unclosed comment", start)
+        closed = re.compile(r"(\s-)?\}\}").match(self._text, end + 2)
+        if closed is None:
+            raise self._error("comment ends before closing delimiter", start)
+        return self._text[start:end], closed.end(), closed[1] is not None
 
     def _do(self, action: str, start: int, stack: list[tuple[Branch | None, list[Any], int]]) -> None:
         """Add one action to the innermost body."""
@@ -181,7 +199,7 @@ class _Parser:
                 if action[position] in '"`':
                     kind = "quoted" if action[position] == '"' else "raw quoted"
                     raise self._error(f"unterminated {kind} string", start)
-                raise self._error(f"unexpected {json.dumps(action[position])} in operand", start)
+                raise self._error(f"unexpected {json.dumps(action[position])} in {_place(tokens)}", start)
             tokens.append((str(match.lastgroup), match[0], start + position))
             position = match.end()
         while tokens and tokens[-1][0] == "space":
