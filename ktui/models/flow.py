@@ -88,7 +88,7 @@ class FlowModel:
                 for block in self._blocks
                 if not block.noise or block.noise in self.show
                 for row in block.shown(chains=self.chains)
-                if not self._words or _says(row, self._words)
+                if not self._words or _says(row, block.asked, self._words)
             ]
         return self._rows
 
@@ -368,8 +368,8 @@ def _put(known: OrderedDict[str, Any], key: str, value: Any, most: int) -> None:
         known.popitem(last=False)
 
 
-def _says(row: FlowRow, words: tuple[str, ...]) -> bool:
-    said = f"{row.text} {row.note} {row.outcome if not row.ok else ''}".lower()
+def _says(row: FlowRow, asked: str, words: tuple[str, ...]) -> bool:
+    said = f"{row.text} {row.note} {row.outcome if not row.ok else ''} {asked}".lower()
     return all((word[1:] not in said) if word.startswith("!") else (word in said) for word in words)
 
 

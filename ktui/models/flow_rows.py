@@ -124,6 +124,7 @@ class Block:
     store: FlowRow | None = None
     response: FlowRow | None = None
     from_client: bool = False
+    asked: str = ""  # the user and the user agent of a request, which no line has room for
 
     def shown(self, *, chains: bool) -> list[FlowRow]:
         if chains or self.from_client or self.chain is None:
@@ -138,7 +139,9 @@ def request_block(exchange: Exchange, noise: str, fold_key: tuple[Any, ...]) -> 
     row = FlowRow(kind, source, API_SERVER, method_label(exchange), exchange.trace_id)
     if source not in (CLIENT, API_SERVER):
         row.note = exchange.who
-    return Block(exchange.at, fold_key, [row], noise, request=row, from_client=source == CLIENT)
+    agent = exchange.links[0]["detail"].get("userAgent", "") if exchange.links else ""
+    asked = f"{exchange.user} {agent}"
+    return Block(exchange.at, fold_key, [row], noise, request=row, from_client=source == CLIENT, asked=asked)
 
 
 def dry_run_note(exchange: Exchange) -> str:

@@ -209,7 +209,7 @@ def route(text: str, *, screens: Collection[str], verbs: Collection[str]) -> Rou
     if listing is None:  # `deploy -o yaml` is a `get`; `aply -f x` is for kubectl to complain of
         return Kubectl(("get", *words) if words[1].startswith(PRINTED_BY_GET) else tuple(words))
     if "," in first or first == ALL:  # no one list has the objects of several kinds: kubectl prints one table each
-        return Kubectl(("get", *words))
+        return _printed(first, listing, tuple(words))
     return _listed(first, listing, tuple(words) if len(words) > 1 else ())
 
 
@@ -234,6 +234,14 @@ def _own(first: str, rest: list[str], screens: Collection[str]) -> Route | None:
             return _edit(rest)
         case _:
             return None
+
+
+def _printed(kinds: str, listing: Listing, words: tuple[str, ...]) -> Kubectl:
+    """k9s' words after several kinds, as kubectl's flags: it would take a namespace for a name."""
+    if listing.filter and not listing.filter.startswith("-l "):
+        return Kubectl(("get", *words))
+    place = () if listing.namespace is None else ("-n", listing.namespace) if listing.namespace else ("-A",)
+    return Kubectl(("get", kinds, *place, *listing.filter.split()))
 
 
 def _listed(word: str, listing: Listing, argv: tuple[str, ...]) -> Route:

@@ -99,6 +99,21 @@ def test_a_request_starts_in_the_lane_of_who_asks(user: str, lane: int, who: str
     assert (row.source, row.target, row.note) == (lane, API_SERVER, who)
 
 
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [("jane", {"one"}), ("HELM", {"two"}), ("!jane", {"two"}), ("jane helm", set())],
+)
+def test_the_filter_knows_who_asked_and_with_what(words: str, found: set[str]) -> None:
+    """Of the whole request, which no line has room for."""
+    model = model_of(
+        *request("a", user="jane", object="pod/default/one", trace="t1"),
+        *request("b", user="bob", agent="Helm/4.1", object="pod/default/two", trace="t2", start=1.0),
+    )
+    model.filter = words
+    assert {row.trace_id for row in model.rows} == {{"one": "t1", "two": "t2"}[name] for name in found}
+    assert len(model.rows) == 3 * len(found)
+
+
 def test_the_chain_of_a_component_is_in_its_arrow_until_it_is_asked_for() -> None:
     model = model_of(*request("a", user=REPLICASET))
     assert [(row.kind, row.lamps) for row in model.rows] == [(Kind.REQUEST, "②-⑥"), (Kind.STORE, "⑦")]

@@ -59,6 +59,9 @@ CASES = [
     pytest.param("rs,po", Kubectl(("get", "rs,po")), id="several kinds are kubectl's to print"),
     pytest.param("all", Kubectl(("get", "all")), id="and so is a category"),
     pytest.param("all -n shop", Kubectl(("get", "all", "-n", "shop")), id="in a namespace"),
+    pytest.param("all shop", Kubectl(("get", "all", "-n", "shop")), id="in a namespace, as in k9s"),
+    pytest.param("rs,po all", Kubectl(("get", "rs,po", "-A")), id="in all namespaces, as in k9s"),
+    pytest.param("all app=web", Kubectl(("get", "all", "-l", "app=web")), id="by labels, as in k9s"),
     pytest.param("apps/v1/deployments", ToResource("deployments.v1.apps"), id="a resource by its group, as in k9s"),
     pytest.param("v1/pods", ToResource("pods.v1."), id="a resource by its version alone"),
     pytest.param(
