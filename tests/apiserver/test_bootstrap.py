@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from engine.api.types import NAMESPACES, Object
+from engine.api.types import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, GVR, NAMESPACES, Object
 from engine.apiserver.aggregation.api_services import API_SERVICES
 from engine.apiserver.server import ApiServer
 from engine.client import Client, InProcessTransport
@@ -14,15 +14,15 @@ from engine.world import World
 from tests.apiserver.conftest import ADMIN
 
 
-async def _born(clock: Clock, seed: int) -> list[Object]:
-    """The Namespaces and the APIServices of a new cluster."""
+async def _born(clock: Clock, seed: int, *of: GVR) -> list[Object]:
+    """Some of the objects of a new cluster."""
     world = World.create(clock=clock, seed=seed)
     store = await SqliteStore.open(None, clock=world.clock)
     server = ApiServer(world, store)
     await server.start()
     try:
         client = Client(InProcessTransport(server, ADMIN), user_agent="test")
-        return [*(await client.list(NAMESPACES)).items, *(await client.list(API_SERVICES)).items]
+        return [obj for resource in of for obj in (await client.list(resource)).items]
     finally:
         await server.stop()
         await store.close()
@@ -30,7 +30,7 @@ async def _born(clock: Clock, seed: int) -> list[Object]:
 
 async def test_all_are_made_in_one_moment_however_long_it_takes() -> None:
     """Else their order by age were one of chance. Here a millisecond takes a second."""
-    found = [obj for obj in await _born(Clock(speed=1000), seed=1) if obj["kind"] == "Namespace"]
+    found = await _born(Clock(speed=1000), 1, NAMESPACES)
     assert len(found) == 4
     assert len({namespace["metadata"]["creationTimestamp"] for namespace in found}) == 1
 
@@ -38,7 +38,8 @@ async def test_all_are_made_in_one_moment_however_long_it_takes() -> None:
 async def test_each_cluster_of_a_process_has_uids_and_times_of_its_own() -> None:
     """What they have in common is worked out once."""
     now = datetime.now(UTC)
-    first, second = await _born(Clock(), seed=1), await _born(Clock(epoch=now + timedelta(days=1)), seed=2)
+    first = await _born(Clock(), 1, NAMESPACES, API_SERVICES)
+    second = await _born(Clock(epoch=now + timedelta(days=1)), 2, NAMESPACES, API_SERVICES)
     for one, other in zip(first, second, strict=True):
         for obj, day in (one, now), (other, now + timedelta(days=1)):
             times = [obj["metadata"]["creationTimestamp"], *(o["time"] for o in obj["metadata"]["managedFields"])]
@@ -46,3 +47,23 @@ async def test_each_cluster_of_a_process_has_uids_and_times_of_its_own() -> None
             assert all(abs(datetime.fromisoformat(time) - day) < timedelta(hours=1) for time in times), obj
         assert one["metadata"]["name"] == other["metadata"]["name"]
         assert one["metadata"]["uid"] != other["metadata"]["uid"]
+
+
+async def test_roles_of_controllers() -> None:
+    """Source: pkg/auth/authorizer/rbac/bootstrappolicy testdata, controller-roles.yaml."""
+    born = await _born(Clock(), 1, CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS)
+    found = {(obj["kind"], obj["metadata"]["name"].rpartition(":")[2]): obj for obj in born}
+    read = ["get", "list", "watch"]
+    assert found["ClusterRole", "selinux-warning-controller"]["rules"] == [
+        {"apiGroups": ["", "events.k8s.io"], "resources": ["events"], "verbs": ["create", "patch", "update"]},
+        {"apiGroups": [""], "resources": ["persistentvolumes"], "verbs": read},
+        {"apiGroups": [""], "resources": ["persistentvolumeclaims"], "verbs": read},
+        {"apiGroups": [""], "resources": ["pods"], "verbs": read},
+        {"apiGroups": ["storage.k8s.io"], "resources": ["csidrivers"], "verbs": read},
+    ]
+    assert found["ClusterRoleBinding", "selinux-warning-controller"]["subjects"] == [
+        {"kind": "ServiceAccount", "name": "selinux-warning-controller", "namespace": "kube-system"}
+    ]
+    for name in ("persistent-volume-binder", "expand-controller"):
+        resources = [resource for rule in found["ClusterRole", name]["rules"] for resource in rule["resources"]]
+        assert "services" not in resources

@@ -98,7 +98,6 @@ CONTROLLERS: Mapping[str, tuple[str, ...]] = {
         "core: persistentvolumeclaims/status: patch,update",
         f"core: persistentvolumeclaims: {R}",
         EVENTS,
-        "core: services: get",
     ),
     "generic-garbage-collector": (f"*: *: delete,{R},patch,update", EVENTS),
     "horizontal-pod-autoscaler": (
@@ -144,7 +143,6 @@ CONTROLLERS: Mapping[str, tuple[str, ...]] = {
         "core: nodes: list,watch",
         EVENTS,
         "core: events: watch",
-        "core: services: get",
     ),
     "pod-garbage-collector": (
         "core: pods: delete,list,watch",
@@ -184,6 +182,13 @@ CONTROLLERS: Mapping[str, tuple[str, ...]] = {
     "resourcequota-controller": ("*: *: list,watch", "core: resourcequotas/status: update", EVENTS),
     "root-ca-cert-publisher": ("core: configmaps: create,update", EVENTS),
     "route-controller": ("core: nodes: list,watch", "core: nodes/status: patch", EVENTS),
+    "selinux-warning-controller": (
+        EVENTS,
+        f"core: persistentvolumes: {R}",
+        f"core: persistentvolumeclaims: {R}",
+        f"core: pods: {R}",
+        f"storage.k8s.io: csidrivers: {R}",
+    ),
     "service-account-controller": ("core: serviceaccounts: create", EVENTS),
     "service-cidrs-controller": (
         f"networking.k8s.io: servicecidrs: {R},patch,update",
