@@ -101,6 +101,7 @@ def terminal(
     }  # fmt: skip
     child, descriptor = pty.fork()
     if child == 0:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # ignored where the tests run under nohup
         os.chdir(ROOT)
         os.execvpe(command[0], list(command), environment)
     shown = Terminal(descriptor, child)
