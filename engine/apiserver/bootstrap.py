@@ -14,11 +14,11 @@ from ipaddress import ip_address
 from engine.api import resource_metrics
 from engine.api.api_services import availability
 from engine.api.resources import ResourceInfo
-from engine.api.types import GVK, SERVICES, Object, copy_object
+from engine.api.types import SERVICES, Object, copy_object
 from engine.apiserver.authorization import policy_objects
 from engine.apiserver.backend import Backend
 from engine.apiserver.fairness import flow_control
-from engine.apiserver.own_objects import NO_TIME, own_object
+from engine.apiserver.own_objects import NO_TIME, gvk_of, own_object
 from engine.apiserver.services.service_cidrs import ip_address_object, service_cidr_object
 from engine.apiserver.services.service_pools import AddressRange
 
@@ -136,11 +136,6 @@ def _resource_metrics() -> Object:
     return {**made, "status": availability(made, None, (), now=NO_TIME)}
 
 
-def _gvk(obj: Object) -> GVK:
-    group, _, version = obj["apiVersion"].rpartition("/")
-    return GVK(group, version, obj["kind"])
-
-
 async def bootstrap(backend: Backend, *, ranges: Sequence[str], host: str, port: int) -> int:
     """Make what is not there, all in the same second; returns how many that were. `ranges` are those of Services."""
     missing: dict[str, bytes] = {}
@@ -148,7 +143,7 @@ async def bootstrap(backend: Backend, *, ranges: Sequence[str], host: str, port:
     now = backend.world.clock.now()
     wanted = [*_always(), *_of_cluster(ranges, host, port)]
     for obj in wanted:
-        info = backend.resources.by_kind(_gvk(obj))
+        info = backend.resources.by_kind(gvk_of(obj))
         if info is None:
             continue
         metadata = obj["metadata"]
@@ -179,7 +174,7 @@ async def retarget(backend: Backend, port: int) -> None:
 async def keep(backend: Backend, wanted: Object, fields: tuple[str, ...]) -> None:
     """Make an object that is not there, and put right the fields of one that say otherwise. Past admission and
     validation, which would not have endpoints on a loopback address, where a server on this machine is."""
-    info = backend.resources.by_kind(_gvk(wanted))
+    info = backend.resources.by_kind(gvk_of(wanted))
     if info is None:
         return
     namespace, name = wanted["metadata"].get("namespace", ""), wanted["metadata"]["name"]

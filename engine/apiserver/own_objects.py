@@ -38,7 +38,8 @@ def own_object(version: str, obj: Object, *, uid: str, now: datetime) -> bytes:
     return form.replace(NO_TIME.encode(), timestamp(now).encode()).replace(_NO_UID.encode(), uid.encode())
 
 
-def _gvk(obj: Object) -> GVK:
+def gvk_of(obj: Object) -> GVK:
+    """What an object says of its kind."""
     group, _, version = obj["apiVersion"].rpartition("/")
     return GVK(group, version, obj["kind"])
 
@@ -48,7 +49,7 @@ def _form(version: str, given: bytes) -> bytes:
     """What is stored of an object, given as JSON, but for the blanks."""
     obj: Object = orjson.loads(given)
     definitions = load_definitions(version)
-    info = ResourceRegistry.for_version(version).by_kind(_gvk(obj))
+    info = ResourceRegistry.for_version(version).by_kind(gvk_of(obj))
     assert info is not None, f"{version} serves {obj['kind']}"
     status = obj.get("status")
     fill_for_create(obj, uid=_NO_UID, now=NO_TIME)
