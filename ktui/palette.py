@@ -1,15 +1,28 @@
-"""The command palette: every screen, every key of the screen that is shown, every theme and every kind of object."""
+"""The command palette: every screen, every key of the screen that is shown, every theme, every kind of object, and the
+objects themselves by their names.
+"""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
+from textual.markup import escape
+from textual.screen import Screen
+from textual.style import Style
+from textual.widgets import Input, OptionList
 
+from ktui.feeds.object_names import ObjectNames
+from ktui.models.link import Link
+from ktui.models.sought import fit, marks
 from ktui.screens.catalogue import CATALOGUE
+
+if TYPE_CHECKING:
+    from ktui.app import KtuiApp
 
 Run = Callable[[], Any]
 
@@ -24,16 +37,62 @@ class Command:
 class Commands(Provider):
     """What can be done from where one is."""
 
+    def __init__(self, screen: Screen[Any], match_style: Style | None = None) -> None:
+        super().__init__(screen, match_style)
+        self._names: ObjectNames | None = None  # until something is typed
+
     async def discover(self) -> Hits:
         for command in self._commands():
             yield DiscoveryHit(command.title, command.run, help=command.about)
 
     async def search(self, query: str) -> Hits:
-        matcher = self.matcher(query)
+        """Whatever takes a while comes before the first hit: Textual shows none until it has them all."""
+        objects = await self._objects(query)
         async for command in self._all():
-            score = max(matcher.match(command.title), matcher.match(f"{command.title} {command.about}") * 0.8)
+            score = fit(query, command.title, command.about)
             if score > 0:
-                yield Hit(score, matcher.highlight(command.title), command.run, help=command.about)
+                yield Hit(score, self._marked(query, command.title), command.run, help=escape(command.about))
+        for hit in objects:
+            yield hit
+
+    def _marked(self, query: str, title: str) -> Content:
+        content = Content(title)
+        for start, end in marks(query, title):
+            content = content.stylize(self.match_style or "reverse", start, end)
+        return content
+
+    # -- objects
+
+    async def _objects(self, query: str) -> list[Hit]:
+        """Those whose names are known by now; when more are, the palette is asked to look again."""
+        if self._names is None:
+            session = self.ktui.session
+            namespace = self.ktui.command_namespace
+            self._names = ObjectNames(session.client, self.ktui.discovery, session.world.clock, namespace)
+            palette = self.app.screen
+            palette.run_worker(self._read(self._names, palette), group="names", exit_on_error=False)
+        return [
+            Hit(
+                score,
+                self._marked(query, one.title),
+                partial(self.ktui.go_to, Link(one.resource, one.name, one.namespace or None)),
+            )
+            for score, one in await self._names.find(query)
+        ]
+
+    async def _read(self, names: ObjectNames, palette: Screen[Any]) -> None:
+        """Ends with the palette. Who has begun to choose among what is there is left alone."""
+        async for _ in names.read():
+            line, found = palette.query_one(Input), palette.query_one(OptionList)
+            if line.value.strip() and not found.highlighted:
+                palette.post_message(Input.Changed(line, line.value))
+
+    @property
+    def ktui(self) -> KtuiApp:
+        from ktui.app import KtuiApp
+
+        assert isinstance(self.app, KtuiApp)
+        return self.app
 
     async def _all(self) -> AsyncIterator[Command]:
         for command in self._commands():
@@ -66,8 +125,5 @@ class Commands(Provider):
             yield Command(f"{binding.description}", f"{key}  {about}", run)
 
     async def _resources(self) -> AsyncIterator[Command]:
-        from ktui.app import KtuiApp
-
-        assert isinstance(self.app, KtuiApp)
-        for word, kind in await self.app.resource_words():
-            yield Command(word, f"list every {kind}", partial(self.app.open_resource, word))
+        for word, kind in await self.ktui.resource_words():
+            yield Command(word, f"list every {kind}", partial(self.ktui.open_resource, word))

@@ -99,12 +99,31 @@ async def test_the_palette_finds_screens_keys_themes_and_kinds(show: Show) -> No
         await driver.press("ctrl+p")
         await driver.until(lambda: isinstance(driver.app.screen, CommandPalette))
         await driver.type("etcd")
-        await driver.sees("Store")
+        await driver.misses("any resource, live")
+        await driver.sees("etcd's keys")
         await driver.press("enter")
         await driver.shows(StoreScreen)
         await driver.press("ctrl+p")
         await driver.type("configmaps")
         await driver.sees("list every ConfigMap")
+
+
+async def test_the_palette_finds_objects_by_a_part_of_their_name(show: Show) -> None:
+    async with show(size=(120, 50)) as driver:
+        await driver.client.create(NAMESPACES, {"metadata": {"name": "shop"}})
+        await driver.client.create(CONFIG_MAPS, {"metadata": {"name": "my-settings"}}, namespace="shop")
+        driver.app.use_namespace("default")
+        await driver.press("ctrl+p")
+        await driver.type("y-sett")
+        await driver.sees("ConfigMap my-settings (shop)")
+        await driver.press("enter")
+        await driver.shows(ObjectsScreen)
+        await driver.until(lambda: driver.find(Grid).key == "shop/my-settings")
+        await driver.press("ctrl+p")
+        await driver.type("node-2")
+        await driver.sees("Node node-2")
+        await driver.press("enter")
+        await driver.until(lambda: driver.find(Grid).key.endswith("node-2"))
 
 
 async def test_copying_takes_the_row_or_the_yaml(show: Show) -> None:
