@@ -22,6 +22,7 @@ from ktui.haste import Haste
 from ktui.keymap import unknown_names
 from ktui.listening import Listening
 from ktui.models.completion import complete
+from ktui.models.dashboard import DashboardModel
 from ktui.models.flow import FlowModel
 from ktui.models.routes import (
     Export,
@@ -157,6 +158,7 @@ class KtuiApp(Guarded, Pictured, Listening, Steered, Touring, Forwards):
         self.spans = trace_feed.Spans()
         self.flow = FlowModel()
         self.summary = ClusterSummary(name=session.name)
+        self.figures = DashboardModel()
         for theme in (*load_themes(), *self.settings.themes):
             self.register_theme(theme)
         self.theme = DEFAULT_THEME

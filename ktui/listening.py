@@ -1,12 +1,15 @@
-"""What the engine tells the app for as long as it runs, trace and summary; and how it is found or started."""
+"""What the engine tells the app for as long as it runs: trace, summary and figures; and how it is found or started."""
 
 from __future__ import annotations
 
 from textual import work
 
 from engine.api.errors import ApiError
+from ktui.feeds import dashboard as dashboard_feed
 from ktui.feeds import summary as summary_feed
 from ktui.feeds import trace as trace_feed
+from ktui.feeds.poll import Poll
+from ktui.models.dashboard import UNSEEN_SECONDS, DashboardModel
 from ktui.models.flow import FlowModel
 from ktui.models.summary import ClusterSummary
 from ktui.places import Places
@@ -20,12 +23,14 @@ class Listening(Places):
     spans: trace_feed.Spans
     flow: FlowModel
     summary: ClusterSummary
+    figures: DashboardModel
 
     def listen(self) -> None:
         """Once the app is there; the engine may come later."""
         self.follow_summary()
         self.follow_trace()
         self.feed_flow()
+        self.follow_figures()
 
     @work(exclusive=True, group="begin", exit_on_error=False)
     async def begin(self, *, leave_if_not: bool = False) -> None:
@@ -79,3 +84,18 @@ class Listening(Places):
         async for summary in summary_feed.follow(self.session):
             self.summary = summary
             self.window.show_summary(summary)
+
+    @work(exclusive=True, group="figures", exit_on_error=False)
+    async def follow_figures(self) -> None:
+        """What the Dashboard plots of the time before it was opened; while it is looked at, it samples by itself."""
+        client, clock = self.session.client, self.session.world.clock
+        await clock.sleep(UNSEEN_SECONDS)  # an engine has enough to do while it starts
+        poll = Poll(
+            clock,
+            lambda: dashboard_feed.sample(client, clock),
+            wanted=lambda: self.figures.is_stale(clock.monotonic()),
+            period=UNSEEN_SECONDS,
+        )
+        async for answer in poll.answers():
+            if not answer.problem:
+                self.figures.take(answer.value)

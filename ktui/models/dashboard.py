@@ -13,9 +13,10 @@ from ktui.models.prometheus import Page, quantile, read, since
 Json = Mapping[str, Any]
 TITLES = ("FIGURE", "NOW", "MOST", "OVER TIME")
 EVERY_SECONDS = 1.0  # of this machine, between two samples
+UNSEEN_SECONDS = 5.0  # while nobody looks: a page of metrics is a long one for both processes
 KEPT = 240
 LEAST_CELLS, MOST_CELLS = 14, 60  # of a sparkline
-SHORT_GAP = 10  # samples that may be missing before one says nothing of the time since the one before
+SHORT_GAP = 20  # samples that may be missing before one says nothing of the time since the one before
 BLOCKS = " ▁▂▃▄▅▆▇█"
 
 # Of each figure: what it is called, its unit ("/s" for a rate), and what it tells.
@@ -56,7 +57,7 @@ LATENCIES = (  # the figure, its share, and the histogram that it is read from
     ("reconcile p99", 0.99, "workqueue_work_duration_seconds"),
     ("attempt p99", 0.99, "scheduler_scheduling_attempt_duration_seconds"),
 )
-WINDOW = 10  # samples that a latency is read over
+WINDOW_SECONDS = 10.0  # that a latency is read over
 
 
 def digest(metrics: str) -> Page:
@@ -70,10 +71,10 @@ Series = Sequence[float | None]
 
 @dataclass(slots=True)
 class DashboardModel:
-    """A series has one value for each second, the newest last; None where nobody looked."""
+    """A series has one value for each second, the newest last; None where none could be had."""
 
     series: dict[str, deque[float | None]] = field(default_factory=dict)
-    _pages: deque[Page] = field(default_factory=lambda: deque(maxlen=WINDOW + 1))
+    _pages: deque[tuple[float, Page]] = field(default_factory=deque)  # each with its time
     _last: dict[str, float] = field(default_factory=dict)
     _last_at: float | None = None
     _model_at: float = 0.0
@@ -83,7 +84,9 @@ class DashboardModel:
         if self._last_at is not None and sample["at"] - self._last_at < EVERY_SECONDS:
             return False
         model_now = sample["status"]["clock"]["monotonic"]
-        self._pages.append(sample["metrics"])
+        self._pages.append((sample["at"], sample["metrics"]))
+        while len(self._pages) > 1 and self._pages[1][0] <= sample["at"] - WINDOW_SECONDS:
+            self._pages.popleft()
         missing = 0 if self._last_at is None else round((sample["at"] - self._last_at) / EVERY_SECONDS) - 1
         values, elapsed = {**dict(figures(sample)), **dict(self._latencies())}, model_now - self._model_at
         for name, value in values.items():
@@ -99,9 +102,13 @@ class DashboardModel:
         self._last, self._last_at, self._model_at = values, sample["at"], model_now
         return True
 
+    def is_stale(self, now: float) -> bool:
+        """Whether nobody who looks at it keeps it current."""
+        return self._last_at is None or now - self._last_at >= UNSEEN_SECONDS
+
     def _latencies(self) -> Iterator[tuple[str, float]]:
         """In milliseconds; of what nobody counts there are none."""
-        last, oldest = self._pages[-1].buckets, self._pages[0].buckets
+        last, oldest = self._pages[-1][1].buckets, self._pages[0][1].buckets
         for name, share, histogram in LATENCIES:
             if histogram in last:
                 counted = last[histogram]

@@ -14,7 +14,6 @@ from ktui.models.dashboard import (
     LEAST_CELLS,
     MOST_CELLS,
     TITLES,
-    DashboardModel,
     figure_text,
     highest,
     newest,
@@ -35,17 +34,13 @@ class DashboardScreen(PolledScreen):
     mode = "dashboard"
     period = EVERY_SECONDS
     purpose = (
-        "Dashboard: the cluster in figures, sampled once a second while this screen is looked at: where it was not, "
-        "the plots have a gap. Rates are per second of the model's clock, so that speed and pause do not bend them."
+        "Dashboard: the cluster in figures, sampled once a second while this screen is looked at, and every five "
+        "seconds else. Rates are per second of the model's clock, so that speed and pause do not bend them."
     )
     DEFAULT_CSS = """
     DashboardScreen #plot { width: 45%; }
     DashboardScreen.narrow #plot { width: 100%; height: 40%; }
     """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.model = DashboardModel()
 
     def compose_body(self) -> ComposeResult:
         with Beside():
@@ -60,14 +55,15 @@ class DashboardScreen(PolledScreen):
         return await dashboard_feed.sample(session.client, session.world.clock)
 
     def take(self, value: Any) -> None:
-        self.model.take(value)
+        self.ktui.figures.take(value)
 
     def draw(self) -> None:
         pane, detail = self.query_one(TablePane), self.query_one(DetailPane)
         pane.problem = self.problem
         cells = max(LEAST_CELLS, min(MOST_CELLS, pane.size.width - FIGURE_CELLS))
-        pane.show(TITLES, self.model.rows(cells))
-        values = self.model.series.get(pane.key)
+        model = self.ktui.figures
+        pane.show(TITLES, model.rows(cells))
+        values = model.series.get(pane.key)
         if not values:
             detail.show([])
             return

@@ -73,12 +73,22 @@ def test_latencies_are_those_of_the_last_seconds_without_watches() -> None:
     assert "store p99" not in model.series
 
 
+def test_latencies_of_samples_that_are_far_apart_are_those_of_the_last_seconds_too() -> None:
+    model = DashboardModel()
+    model.take(sample(0, 1, metrics=requests(0, 1000)))
+    model.take(sample(5, 1, metrics=requests(100, 1000)))
+    model.take(sample(10, 1, metrics=requests(100, 1000)))
+    assert model.series["request p99"][-1] == pytest.approx(9.9)
+    model.take(sample(15, 1, metrics=requests(100, 1000)))
+    assert model.series["request p99"][-1] == 0.0
+
+
 def test_time_goes_on_in_a_plot_while_nobody_looks() -> None:
     model = DashboardModel()
     model.take(sample(0, 100, ready=1))
     model.take(sample(3, 130, ready=2))  # the machine was busy
     assert list(model.series["pods ready"]) == [1, 2, 2, 2]
-    model.take(sample(33, 160, ready=4))  # another screen was looked at
+    model.take(sample(33, 160, ready=4))  # the engine was away
     assert list(model.series["pods ready"]) == [1, 2, 2, 2, *[None] * 29, 4]
     assert list(model.series["revisions"]) == [10.0] + [1.0] * 30  # a counter tells of that time too
     assert [row.cells[1:3] for row in model.rows() if row.key == "pods ready"] == [("4", "4")]

@@ -15,7 +15,7 @@ import pytest
 from textual.pilot import Pilot
 
 from ktui.feeds.summary import LOST
-from ktui.models.dashboard import FIGURES, KEPT
+from ktui.models.dashboard import FIGURES, KEPT, DashboardModel
 from ktui.screens.dashboard import DashboardScreen
 from ktui.widgets.table_pane import TablePane
 from tests.ktui.still import StillApp, refresh, settle
@@ -25,7 +25,7 @@ Compare = Callable[..., bool]
 SIZES = [pytest.param(size, id=f"{size[0]}x{size[1]}") for size in ((80, 24), (120, 40), (200, 60))]
 
 
-def figures(screen: DashboardScreen) -> None:
+def figures(model: DashboardModel) -> None:
     """A minute of every figure, each with a shape of its own; nothing fails but three Pods, for a while."""
     for number, (name, (unit, _)) in enumerate(FIGURES.items(), start=1):
         most, digits = number + 2, 0 if unit in ("", " KiB") else 1
@@ -34,7 +34,7 @@ def figures(screen: DashboardScreen) -> None:
             shape = [3 if name == "pods failing" and 20 <= at < 40 else 0 for at in range(60)]
         if name == "nodes ready":
             shape = [3] * 60
-        screen.model.series[name] = deque(shape, maxlen=KEPT)
+        model.series[name] = deque(shape, maxlen=KEPT)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -44,7 +44,7 @@ def test_dashboard(snap_compare: Compare, size: tuple[int, int]) -> None:
         await driver.press("8")
         screen = driver.app.shown
         assert isinstance(screen, DashboardScreen)
-        figures(screen)
+        figures(driver.app.figures)
         screen.mark(at_once=True)
         await driver.sees("pods ready", "the top is")
         driver.find(TablePane).grid.move_to("request p99")

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from engine.clock import Clock
+from engine.cluster import Cluster
+from engine.world import World
+from ktui.app import KtuiApp
+from ktui.models.dashboard import UNSEEN_SECONDS
 from ktui.screens.controllers import ControllersScreen
+from ktui.session import Session
 from ktui.widgets.table_pane import TablePane
 from tests.ktui.screens.conftest import Show
+from tests.ktui.screens.driver import Driver
 
 
 async def test_figures_their_plot_and_where_they_come_from(show: Show) -> None:
@@ -16,3 +23,15 @@ async def test_figures_their_plot_and_where_they_come_from(show: Show) -> None:
         await driver.sees("keys that controllers worked off")
         await driver.press("enter")
         await driver.shows(ControllersScreen)
+
+
+async def test_it_shows_the_time_before_it_was_opened(cluster: Cluster) -> None:
+    client = cluster.client(user_agent="ktui")
+    app = KtuiApp(Session(name="default", client=client, world=World.create(clock=Clock(speed=10))))
+    async with app.run_test(size=(120, 40)) as pilot:
+        driver = Driver(app, pilot)
+        await driver.until(lambda: len(app.figures.series.get("nodes ready", ())) > 2 * UNSEEN_SECONDS)
+        before = list(app.figures.series["nodes ready"])
+        await driver.press("8")
+        await driver.sees("pods ready", "the top is")
+        assert list(app.figures.series["nodes ready"])[: len(before)] == before

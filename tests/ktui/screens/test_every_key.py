@@ -414,7 +414,10 @@ async def problem_with(driver: Driver, row: Row) -> str:
 
 async def settled(driver: Driver) -> None:
     """What a key set off has come to its end: no worker but those that last as long as what they follow."""
-    lasting = {"follow", "_follow", "_follow_inside", "follow_summary", "follow_trace", "feed_flow", "start_tour"}
+    lasting = {
+        "follow", "_follow", "_follow_inside", "follow_summary", "follow_trace", "follow_figures", "feed_flow",
+        "start_tour",
+    }  # fmt: skip
     waiting = {"action_delete", "action_sample", "action_exec", "action_edit", "action_namespace"}  # for an answer
     await driver.until(lambda: {worker.name for worker in driver.app.workers} <= lasting | waiting)
 
