@@ -5,6 +5,7 @@ from __future__ import annotations
 from textual import work
 
 from ktui.commanding import Commanding
+from ktui.screens.too_small import room
 
 
 class Touring(Commanding):
@@ -15,6 +16,7 @@ class Touring(Commanding):
         """From stop to stop, for as long as the person likes, and back to where the tour began."""
         from ktui.screens.tour import STOPS, TourGuide
 
+        await room(self)
         self.settings.mark_toured()
         began = self.shown.mode
         at = farthest = 0
@@ -23,6 +25,7 @@ class Touring(Commanding):
             if STOPS[at].line and at > farthest:
                 self.do_quietly(STOPS[at].line)
             farthest = max(at, farthest)
+            await room(self)
             step = await self.push_screen_wait(TourGuide(at))
             if not step:
                 break

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+import asyncio
+from typing import Any, ClassVar
 
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.screen import ModalScreen
@@ -12,9 +13,6 @@ from textual.widgets import Static
 
 from ktui.guard import Guarded
 from ktui.widgets.key_line import KeyLine
-
-if TYPE_CHECKING:
-    from ktui.app import KtuiApp
 
 SMALLEST = Size(80, 24)
 
@@ -31,6 +29,10 @@ class TooSmall(Guarded, ModalScreen[None]):
         Binding("ctrl+z", "app.suspend_process", "To the shell", show=False, id="frame.suspend"),
     ]
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.gone = asyncio.Event()
+
     def compose(self) -> ComposeResult:
         yield Static("", id="too-small")
         yield KeyLine()
@@ -40,6 +42,9 @@ class TooSmall(Guarded, ModalScreen[None]):
 
     def on_screen_resume(self) -> None:
         self._look()
+
+    def on_unmount(self) -> None:
+        self.gone.set()
 
     def _look(self) -> None:
         width, height = self.app.size
@@ -57,7 +62,19 @@ def is_too_small(size: Size) -> bool:
     return size.width < SMALLEST.width or size.height < SMALLEST.height
 
 
-def cover(app: KtuiApp) -> None:
+def cover(app: App[Any]) -> None:
     """Show it where the terminal is too small, once."""
-    if is_too_small(app.size) and not any(isinstance(screen, TooSmall) for screen in app.screen_stack):
+    if is_too_small(app.size) and _cover_of(app) is None:
         app.push_screen(TooSmall())
+
+
+async def room(app: App[Any]) -> None:
+    """Wait until there is enough: what comes by itself does not come above the cover."""
+    while is_too_small(app.size) or _cover_of(app) is not None:
+        cover(app)
+        if (covering := _cover_of(app)) is not None:
+            await covering.gone.wait()
+
+
+def _cover_of(app: App[Any]) -> TooSmall | None:
+    return next((screen for screen in app.screen_stack if isinstance(screen, TooSmall)), None)

@@ -14,6 +14,7 @@ from ktui.models.link import Link
 from ktui.screens.flow import FlowScreen
 from ktui.screens.objects import ObjectsScreen
 from ktui.screens.store import StoreScreen
+from ktui.screens.too_small import TooSmall
 from ktui.screens.tour import STOPS, TourGuide
 from ktui.session import Session
 from ktui.settings import Settings
@@ -297,6 +298,28 @@ async def test_the_tour_comes_by_itself_once_and_can_be_left(session: Session, t
         await driver.command("store")
     again = Settings.load(tmp_path, tmp_path)
     assert (again.has_toured, again.history()) == (True, ["store"])
+
+
+async def test_the_tour_waits_until_there_is_room(session: Session, tmp_path: Path) -> None:
+    settings = Settings.load(tmp_path, tmp_path)
+    app = KtuiApp(session, settings=settings)
+    async with app.run_test(size=(60, 20)) as pilot:
+        driver = Driver(app, pilot)
+        await driver.sees("This terminal is 60×20")
+        await driver.press("enter", "enter", "escape", "colon", "2", "question_mark")
+        assert isinstance(app.screen, TooSmall)
+        assert not settings.has_toured
+        await pilot.resize_terminal(100, 30)
+        await driver.sees(f"Welcome  1/{len(STOPS)}", "client")
+        await pilot.resize_terminal(60, 20)
+        await driver.sees("This terminal is 60×20")
+        await driver.press("enter", "escape")
+        await pilot.resize_terminal(100, 30)
+        await driver.sees(f"Welcome  1/{len(STOPS)}", "client")
+        await driver.press("enter")
+        await driver.sees(STOPS[1].title)
+        await driver.press("escape")
+        await driver.until(lambda: app.screen is app.window)
 
 
 async def test_the_tour_leads_back_to_the_screen_that_was_asked_for(session: Session, tmp_path: Path) -> None:
