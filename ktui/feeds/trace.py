@@ -31,11 +31,13 @@ class Spans:
 
     def __init__(self) -> None:
         self.skipped = 0
+        self.is_told = False  # whether the engine said anything, be it that nothing has happened
         self._is_live = False  # what the engine kept from before was not skipped where it is not shown
         self._lines: deque[bytes] = deque()
         self._rest = b""
 
     def read(self, chunk: bytes) -> None:
+        self.is_told = True
         *lines, self._rest = (self._rest + chunk).split(b"\n")
         self._lines.extend(lines if self._is_live else (line for line in lines if HEARTBEAT not in line))
         while len(self._lines) > WAITING_MOST:
@@ -74,10 +76,14 @@ async def slices(
     spans: Spans, clock: Clock, *, after: Callable[[], bool] = lambda: False
 ) -> AsyncGenerator[list[dict[str, Any]], None]:
     """What has come, a slice at a time; between two frames no longer than a key may wait, and none while `after` says
-    that one does.
+    that one does. Once the engine has said something there is a slice, were it an empty one.
     """
+    was_told = False
     while True:
         began = clock.monotonic()
+        if spans.is_told and not was_told:
+            was_told = True
+            yield spans.take(SLICE)
         while spans and not after() and clock.monotonic() < began + SLICE_SECONDS:
             yield spans.take(SLICE)
         await clock.sleep(FRAME_SECONDS)

@@ -1,8 +1,9 @@
-"""What the Flow screen says where it has no line to show: nothing happened, or nothing that is not hidden."""
+"""What the Flow screen says where it has no line to show: nothing is known, nothing happened, or what did is hidden."""
 
 from __future__ import annotations
 
 from ktui.models.flow import NOISES, FlowModel
+from ktui.models.trouble import ASKING
 
 NOTHING_YET = (
     "Nothing has happened yet.",
@@ -26,7 +27,7 @@ def why_empty(model: FlowModel, *, is_pinned: bool) -> tuple[str, ...]:
     if model.filter:
         return (f"No line says {model.filter}.", "", "Esc takes the filter away.")
     if not is_pinned:
-        return NOT_ALLOWED if model.is_forbidden else NOTHING_YET
+        return NOT_ALLOWED if model.is_forbidden else NOTHING_YET if model.is_told else (ASKING,)
     hidden = [noise for noise in NOISES if model.hidden[noise] and noise not in model.show]
     if not hidden:
         why = "The beginning of this trace was not seen." if model.seen else "Nothing of this trace is kept any more."

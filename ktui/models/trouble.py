@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.api.errors import ApiError
 
+ASKING = "◐ asking the engine …"  # and nobody knows yet what there is
 LOST = "no connection: this is not current"
 TRIED_AGAIN = "It is tried again all the time. Where the engine has ended, :up starts it again; q leaves."
 ELSEWHERE = "It is tried again all the time. Where the engine has ended, whoever runs it starts it again; q leaves."

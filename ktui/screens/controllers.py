@@ -12,6 +12,7 @@ from textual.widgets import Static
 from ktui.feeds import inside as inside_feed
 from ktui.models.controllers import RECONCILE_TITLES, TITLES, WIDE_TITLES, ControllersModel
 from ktui.models.link import Link
+from ktui.models.trouble import ASKING
 from ktui.screens.polled import PolledScreen
 from ktui.widgets.detail_pane import DetailPane
 from ktui.widgets.grid import Grid
@@ -52,7 +53,7 @@ class ControllersScreen(PolledScreen):
         yield Static("", id="totals")
         with Beside():
             with Stack():
-                yield TablePane("Controllers", empty="…", id="all")
+                yield TablePane("Controllers", empty=ASKING, id="all")
                 yield TablePane("Reconciles", empty="…", id="reconciles")
             yield DetailPane(id="inside")
 
@@ -98,7 +99,9 @@ class ControllersScreen(PolledScreen):
         is_known = self.model.inside.get("name") == self.subject and self.subject != ""
         self.reconciles.title = f"Reconciles of {self.subject}" if self.subject else "Reconciles"
         self.reconciles.problem = self._inside_problem
-        self.reconciles.show(RECONCILE_TITLES, self.model.reconciles() if is_known else [], empty=NOTHING)
+        self.reconciles.show(
+            RECONCILE_TITLES, self.model.reconciles() if is_known else [], empty=NOTHING if is_known else "…"
+        )
         self._draw_detail(is_known)
 
     def _draw_totals(self) -> None:

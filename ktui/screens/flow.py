@@ -307,7 +307,8 @@ class FlowScreen(FrameScreen):
             return
         self._told = state
         foot.update(self._status(canvas, model, foot.size.width), layout=False)
-        self.query_one(StoryLine).show(self._story(), is_pinned=bool(self.pinned), width=self.size.width - 2)
+        if self.live.is_told:
+            self.query_one(StoryLine).show(self._story(), is_pinned=bool(self.pinned), width=self.size.width - 2)
 
     def _story(self) -> Story | None:
         if self.replay is not None:

@@ -13,6 +13,7 @@ from ktui.feeds import nodes as nodes_feed
 from ktui.models.link import Link
 from ktui.models.nodes import LEGEND, TITLES, WIDE_TITLES, WORKER_TITLES, NodesModel
 from ktui.models.summary import ClusterSummary
+from ktui.models.trouble import ASKING
 from ktui.screens.polled import PolledScreen
 from ktui.widgets.detail_pane import DetailPane
 from ktui.widgets.grid import Grid
@@ -58,7 +59,7 @@ class NodesScreen(PolledScreen):
     def compose_body(self) -> ComposeResult:
         with Beside():
             with Stack():
-                yield TablePane("Nodes", empty="…", id="map")
+                yield TablePane("Nodes", empty=ASKING, id="map")
                 yield Static(LEGEND, id="tiles")
                 yield TablePane("Pod workers", empty="…", id="workers")
             yield DetailPane(id="kubelet")

@@ -14,6 +14,7 @@ from ktui.feeds import objects as objects_feed
 from ktui.models.object_links import links_of
 from ktui.models.object_table import ObjectTable
 from ktui.models.summary import ClusterSummary
+from ktui.models.trouble import ASKING
 from ktui.screens.editor import Editor, editable_yaml
 from ktui.screens.object_actions import ACTION_KEYS, ObjectActions
 from ktui.screens.object_changes import Name
@@ -63,7 +64,7 @@ class ObjectsScreen(ObjectActions):
 
     def compose_body(self) -> ComposeResult:
         with Beside():
-            yield TablePane(id="objects")
+            yield TablePane(empty=ASKING, id="objects")
             yield DetailPane(id="detail")
 
     def on_mount(self) -> None:
@@ -167,7 +168,7 @@ class ObjectsScreen(ObjectActions):
     def _empty(self, namespace: str) -> str:
         """What is said where there are no rows."""
         if not self.table.columns:
-            return "◐ asking the engine …"
+            return ASKING
         if namespace and namespace == self._gone:
             return f'✖ There is no namespace "{namespace}" any more. 0 shows all namespaces, n chooses one.'
         return f"No {self.table.resource.resource} here. a creates some from a sample, or  :apply -f samples/web.yaml"

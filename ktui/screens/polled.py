@@ -13,11 +13,11 @@ from typing import Any, ClassVar
 from textual import work
 
 from ktui.feeds.poll import PERIOD_SECONDS, Poll
+from ktui.models.trouble import ASKING
 from ktui.screens.frame import FrameScreen
 from ktui.widgets.grid import Grid
 
 FRAME_SECONDS = 0.05
-ASKING = "asking the engine …"
 SHARE = 19  # times what a frame took, until the next that nobody at the keys waits for
 
 
@@ -30,7 +30,8 @@ class PolledScreen(FrameScreen):
         self.problem = ""  # why what is shown is not what is
         self._is_dirty = False
         self._next_frame = 0.0
-        self._is_empty = True  # nothing has been told yet
+        self._question = 1  # counted: a new one where what is asked for, or looked at, is another
+        self._answered = 0  # the last one that was
         self._inside = ""  # what the newest inside is of
         self._polls: list[Poll] = []
 
@@ -62,13 +63,17 @@ class PolledScreen(FrameScreen):
 
     def on_mount(self) -> None:
         clock = self.ktui.session.world.clock
-        whole = Poll(clock, self.ask, wanted=lambda: self.is_current, period=self.period)
+        whole = Poll(clock, self._ask_whole, wanted=lambda: self.is_current, period=self.period)
         inside = Poll(clock, self._ask_inside, wanted=lambda: self.is_current and bool(self.subject))
         self._polls = [whole, inside]
         self._follow(whole)
         self._follow_inside(inside)
         self.set_interval(FRAME_SECONDS, self._frame)
         self.focus_body()
+
+    async def _ask_whole(self) -> tuple[int, Any]:
+        question = self._question
+        return question, await self.ask()
 
     async def _ask_inside(self) -> tuple[str, Any]:
         subject = self.subject
@@ -78,11 +83,13 @@ class PolledScreen(FrameScreen):
     async def _follow(self, poll: Poll) -> None:
         async for answer in poll.answers():
             self.problem = self.absent if answer.is_absent and self.absent else answer.problem
-            is_first = self._is_empty and answer.value is not None
-            self._is_empty = self._is_empty and not is_first
-            if answer.value is not None:
-                self._try(partial(self.take, answer.value))
-            self.mark(at_once=is_first or bool(answer.problem))
+            question, value = answer.value or (0, None)
+            if answer.problem:
+                self.mark(at_once=True)
+            elif question == self._question:  # else it tells of what was asked before
+                is_first, self._answered = question != self._answered, question
+                self._try(partial(self.take, value))
+                self.mark(at_once=is_first)
 
     @work(group="inside", exit_on_error=False)
     async def _follow_inside(self, poll: Poll) -> None:
@@ -105,7 +112,8 @@ class PolledScreen(FrameScreen):
         self.hurry()
 
     def hurry(self) -> None:
-        """Ask at once: what is looked at has changed."""
+        """Ask at once: what is looked at has changed, or may have while it was not looked at."""
+        self._question += 1
         self.mark(at_once=True)
         for poll in self._polls:
             poll.hurry()
@@ -121,7 +129,7 @@ class PolledScreen(FrameScreen):
 
     def if_empty(self, words: str) -> str:
         """What to say in an empty table: `words` only where it is known that there is nothing."""
-        return "" if self.problem else ASKING if self._is_empty else words
+        return "" if self.problem else ASKING if self._answered != self._question else words
 
     # -- frames
 

@@ -12,6 +12,7 @@ from textual.widgets import Static
 from ktui.feeds import scheduler as scheduler_feed
 from ktui.models.link import Link
 from ktui.models.scheduler import TITLES, WIDE_TITLES, SchedulerModel
+from ktui.models.trouble import ASKING
 from ktui.screens.polled import PolledScreen
 from ktui.widgets.attempt_details import attempt_parts, waiting_parts
 from ktui.widgets.detail_pane import DetailPane
@@ -60,7 +61,7 @@ class SchedulerScreen(PolledScreen):
         yield Static("", id="queues")
         with Beside():
             with Stack():
-                yield TablePane("Pods", empty="…", id="attempts")
+                yield TablePane("Pods", empty=ASKING, id="attempts")
                 yield FillBars(id="bars")
             yield DetailPane(id="attempt")
 

@@ -19,7 +19,7 @@ from ktui.models.store_figures import StoreFigures
 from ktui.models.store_stream import TITLES as STREAM_TITLES
 from ktui.models.store_stream import StoreStream
 from ktui.models.summary import ClusterSummary
-from ktui.models.trouble import advice, words
+from ktui.models.trouble import ASKING, advice, words
 from ktui.screens.frame import FrameScreen
 from ktui.screens.store_value import KeyValue
 from ktui.widgets.filter_line import FilterLine
@@ -30,6 +30,7 @@ from ktui.widgets.store_board import StoreBoard
 from ktui.widgets.table_pane import TablePane
 
 NO_KEY = "No key begins with this."
+NOTHING_WRITTEN = "Nothing was written since this was opened."
 LOOK_SECONDS = 0.5  # how often the list is read again while the store changes
 
 
@@ -83,6 +84,7 @@ class StoreScreen(FrameScreen):
         self._by_change = False
         self._keys: list[Any] = []
         self._folded: set[str] = set()
+        self._written = ASKING  # what is said where no revision is known
         self.stream = StoreStream()
         self.figures = StoreFigures()
 
@@ -90,8 +92,8 @@ class StoreScreen(FrameScreen):
         with Beside():
             with Stack(id="store-left"):
                 yield Static("", id="store-head")
-                yield Grid(empty="◐ asking the engine …", id="keys")
-                yield TablePane("Revisions", empty="Nothing was written since this was opened.", id="stream")
+                yield Grid(empty=ASKING, id="keys")
+                yield TablePane("Revisions", empty=ASKING, id="stream")
                 yield FilterLine(placeholder="what keys begin with, such as pods/default", id="prefix", compact=True)
             with Stack(id="store-right"):
                 yield KeyValue(self.ktui.session.client, id="value")
@@ -217,6 +219,7 @@ class StoreScreen(FrameScreen):
             self.revisions.problem = answer.problem
             if answer.value is not None and not answer.problem:
                 self._take(*answer.value)
+                self._written = NOTHING_WRITTEN
             self._show_stream()
 
     async def _ask(self) -> tuple[Any, Any, Any, Any]:
@@ -240,7 +243,7 @@ class StoreScreen(FrameScreen):
             is_short = self.has_class("narrow") and not self.has_class("streaming")
             pane.note = "live · l shows more" if is_short else "live · p holds it"
             pane.note += f" · {stream.skipped} too fast to be read" if stream.skipped else ""
-        pane.show(STREAM_TITLES, stream.rows(self._prefix))
+        pane.show(STREAM_TITLES, stream.rows(self._prefix), empty=self._written)
         if not stream.held and pane.grid.rows:
             pane.grid.move_to(pane.grid.rows[0].key)
         self.query_one(StoreBoard).show(self.figures)

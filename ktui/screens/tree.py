@@ -13,6 +13,7 @@ from engine.api.types import EVENTS, Object
 from ktui.models.link import Link
 from ktui.models.object_links import links_of
 from ktui.models.owner_tree import KINDS, TITLES, OwnerTree
+from ktui.models.trouble import ASKING
 from ktui.screens.polled import PolledScreen
 from ktui.widgets.detail_pane import DetailPane
 from ktui.widgets.ground import Beside
@@ -52,13 +53,15 @@ class TreeScreen(PolledScreen):
 
     def compose_body(self) -> ComposeResult:
         with Beside():
-            yield TablePane(TITLE, empty="…", id="tree")
+            yield TablePane(TITLE, empty=ASKING, id="tree")
             yield DetailPane(id="owned")
 
     def focus_body(self) -> None:
         self.query_one(TablePane).grid.focus()
 
     def namespace_changed(self) -> None:
+        """What is known is of another one."""
+        self._tree, self._links, self._more = OwnerTree({}), {}, 0
         self.hurry()
 
     def show_only(self, kind: str) -> None:

@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.widgets import Static
 
 from ktui.feeds import inside as inside_feed
+from ktui.models.trouble import ASKING
 from ktui.models.watches import TITLES, WIDE_TITLES, WatchesModel, links_of
 from ktui.screens.polled import PolledScreen
 from ktui.widgets.detail_pane import DetailPane
@@ -20,7 +21,6 @@ from ktui.widgets.watch_ring import WatchRing
 
 WIDE_FROM = 150
 EMPTY = "Nobody watches. Try:  :get pods -w"
-ASKING = "◐ asking the engine …"
 
 
 class WatchesScreen(PolledScreen):
@@ -62,8 +62,7 @@ class WatchesScreen(PolledScreen):
         wide = self.size.width >= WIDE_FROM
         pane = self.query_one(TablePane)
         pane.problem = self.problem
-        empty = EMPTY if self.model.caches else ASKING
-        pane.show(WIDE_TITLES if wide else TITLES, self.model.rows(wide=wide), empty="" if self.problem else empty)
+        pane.show(WIDE_TITLES if wide else TITLES, self.model.rows(wide=wide), empty=self.if_empty(EMPTY))
         self._draw_head()
         found = self.model.find(pane.key)
         self.query_one(WatchRing).show(self.model.ring(found[0]) if found is not None else None)

@@ -6,6 +6,7 @@ import pytest
 
 from ktui.models.flow import FlowModel
 from ktui.models.flow_empty import NOT_ALLOWED, NOTHING_YET, why_empty
+from ktui.models.trouble import ASKING
 from tests.ktui.spans import request, span
 
 HEARTBEAT = request("a", user="system:node:node-1", verb="update", object="lease/kube-node-lease/node-1")
@@ -41,6 +42,10 @@ def test_why_there_is_no_line(
     model.filter = filter
     assert model.rows == []
     assert why_empty(model, is_pinned=pinned) == words
+
+
+def test_before_the_engine_has_said_anything_nothing_is_known() -> None:
+    assert why_empty(FlowModel(), is_pinned=False) == (ASKING,)
 
 
 def test_who_may_not_look_is_not_told_that_nothing_happened() -> None:

@@ -64,6 +64,7 @@ async def flow_with_everything(pilot: Pilot[Any]) -> None:
 
 async def flow_empty(pilot: Pilot[Any]) -> None:
     driver = await settle(pilot, spans=False)
+    driver.app.flow.add([])
     await driver.sees("Nothing has happened yet", "no write yet", "hidden:")
 
 
@@ -71,7 +72,7 @@ async def starting(pilot: Pilot[Any]) -> None:
     driver = await settle(pilot, spans=False)
     driver.app.summary.state, driver.app.summary.is_starting = "starting the engine …", True
     refresh(driver.app)
-    await driver.sees("starting the engine", "no write yet", "hidden:")
+    await driver.sees("starting the engine", "asking the engine", "hidden:")
     driver.app.summary.state, driver.app.summary.is_starting = "", False
 
 

@@ -80,7 +80,7 @@ def test_a_widget_that_cannot_be_drawn_says_so_and_the_rest_goes_on(tmp_path: Pa
         shown.until("ktui erred", "ZeroDivisionError: of this line", "this cannot be drawn: ZeroDivisionError", AWAY)
         shown.forget()
         shown.press("1")
-        shown.until("Nothing has happened yet")
+        shown.until("asking the engine")
         shown.press("?")
         shown.until("Esc closes")
         shown.press("\x03")

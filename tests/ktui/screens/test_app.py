@@ -356,7 +356,7 @@ async def test_the_screen_is_there_before_the_engine_is(cluster: Cluster) -> Non
     app = KtuiApp(engine.session)
     async with app.run_test(size=(120, 40)) as pilot:
         driver = Driver(app, pilot)
-        await driver.sees("◐ starting the engine", "client", "nodes", "Nothing has happened yet")
+        await driver.sees("◐ starting the engine", "client", "nodes", "◐ asking the engine")
         engine.alive = True
         await engine.begin()
         await driver.sees("nodes 3/3")

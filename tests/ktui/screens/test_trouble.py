@@ -14,7 +14,7 @@ from engine.api.wire import Request, Response
 from engine.client import Client
 from engine.world import World
 from ktui.app import KtuiApp
-from ktui.models.trouble import LOST, advice
+from ktui.models.trouble import ASKING, LOST, advice
 from ktui.screens.catalogue import CATALOGUE
 from ktui.session import Session
 from tests.ktui import recorded
@@ -127,9 +127,53 @@ class Silent(Engine):
         raise AssertionError("nobody wakes it")
 
 
-@pytest.mark.parametrize("mode", ["controllers", "scheduler", "nodes", "tree"])
-async def test_nothing_is_said_to_be_missing_before_it_was_asked_for(mode: str) -> None:
+SAID_OF_NOTHING = (
+    "No node here", "No controller", "No workloads", "No Pod", "No pods", "Nobody watches", "Nothing was written",
+    "Nothing has happened", "no write yet", "reconciled nothing",
+)  # fmt: skip
+
+
+async def test_nothing_is_said_to_be_missing_before_it_was_asked_for() -> None:
     async with shown(Silent()) as driver:
-        await driver.command(mode)
-        await driver.sees("asking the engine …")
-        assert not any(words in driver.picture for words in ("No node here", "No controller", "No workloads", "No Pod"))
+        for entry in CATALOGUE:
+            if entry.name != "dashboard":
+                await driver.command(entry.name)
+                await driver.sees(ASKING)
+                assert not [words for words in SAID_OF_NOTHING if words in driver.picture], entry.name
+
+
+class Empty(Engine):
+    """Has no workload, until it takes every question and answers none."""
+
+    is_silent = False
+
+    async def send(self, request: Request) -> Response:
+        if self.is_silent:
+            await asyncio.Event().wait()
+        answer = await super().send(request)
+        return Response(200, {"items": []}) if isinstance(answer.body, dict) and "items" in answer.body else answer
+
+
+@pytest.mark.parametrize("again", ["back", "namespace"])
+async def test_what_was_empty_may_not_be_when_it_is_looked_at_again(again: str) -> None:
+    engine = Empty()
+    async with shown(engine) as driver:
+        await driver.command("tree")
+        await driver.sees("No workloads here")
+        engine.is_silent = True
+        if again == "namespace":
+            driver.app.use_namespace("shop")
+        else:
+            await driver.press("1", "9")
+        await driver.sees(ASKING)
+        await driver.misses("No workloads here")
+
+
+async def test_what_is_of_another_namespace_is_not_shown() -> None:
+    async with shown(Engine()) as driver:
+        await driver.command("tree")
+        await driver.sees("deployment/web")
+        driver.app.session.client = Client(Silent(), user_agent="ktui")
+        driver.app.use_namespace("shop")
+        await driver.sees(ASKING)
+        await driver.misses("deployment/web")
