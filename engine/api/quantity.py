@@ -17,8 +17,8 @@ FORMAT_WRONG = (
 SUFFIX_WRONG = "unable to parse quantity's suffix"
 NUMBER_WRONG = "unable to parse numeric part of quantity"
 
-_NANO = 10**9
-_MAX_BINARY = (2**63 - 1) * _NANO
+NANO = 10**9
+_MAX_BINARY = (2**63 - 1) * NANO
 _SPLIT = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)")
 # Upstream reads the JSON text without undoing its escapes, so that these are not blanks around a quantity.
 _ESCAPED = re.compile(r"[\x00-\x1f]")
@@ -63,7 +63,7 @@ class Quantity:
 
     @classmethod
     def of(cls, value: int, format: Format = Format.DECIMAL_SI) -> Quantity:
-        return cls(value * _NANO, format)
+        return cls(value * NANO, format)
 
     @classmethod
     def of_milli(cls, value: int, format: Format = Format.DECIMAL_SI) -> Quantity:
@@ -72,7 +72,7 @@ class Quantity:
     @property
     def value(self) -> int:
         """In whole units, rounded away from zero."""
-        return _divide_up(self.nanos, _NANO)
+        return _divide_up(self.nanos, NANO)
 
     @property
     def milli(self) -> int:
@@ -85,7 +85,7 @@ class Quantity:
         return Quantity(_divide_up(self.nanos, step) * step, self.format)
 
     def __float__(self) -> float:
-        return self.nanos / _NANO
+        return self.nanos / NANO
 
     def __bool__(self) -> bool:
         return self.nanos != 0
@@ -125,7 +125,7 @@ class Quantity:
             return self.text
         if not self.nanos:
             return "0"
-        whole, fraction = divmod(self.nanos, _NANO)
+        whole, fraction = divmod(self.nanos, NANO)
         if self.format is Format.BINARY_SI and not fraction and not -1024 < whole < 1024:
             return _binary_text(whole)
         return _decimal_text(self.nanos, exponent_form=self.format is Format.DECIMAL_EXPONENT)
@@ -183,6 +183,26 @@ def _parse(text: str) -> Quantity:
     return Quantity(-nanos if sign == "-" else nanos, form, kept)
 
 
+def quick_form(text: str) -> tuple[int, int] | None:
+    """The int64 and the power of ten that upstream takes a quantity for at a glance; nothing of one with too many
+    digits, which becomes an arbitrary decimal. The text is a quantity."""
+    match = _SPLIT.fullmatch(text.strip())
+    assert match is not None
+    sign, number, fraction, suffix = match.groups()
+    base, exponent, _ = _interpret(suffix)
+    number, fraction = number.lstrip("0") or "0", fraction or ""
+    places = len(fraction)
+    if base == 2:
+        if fraction or _binary_precision(number, exponent) < 0:
+            return None
+        digits, exponent = int(number) << exponent, 0
+    elif len(number) + places > _INT64_DIGITS or exponent - places < -9:
+        return None
+    else:
+        digits, exponent = int(number + fraction), exponent - places
+    return -digits if sign == "-" else digits, exponent
+
+
 def _keeps_text(number: str, fraction: str, scale: tuple[int, int]) -> bool:
     """Whether upstream takes a text for canonical at a glance and keeps it, which lets some pass that are not."""
     base, exponent = scale
@@ -207,7 +227,7 @@ def _no_digits_is_zero(base: int, exponent: int) -> bool:
 
 def _binary_amount(unscaled: int, places: int) -> tuple[int, Format]:
     nanos = min(_scaled_up(unscaled, 9 - places), _MAX_BINARY)
-    return nanos, Format.DECIMAL_SI if 0 < nanos < _NANO else Format.BINARY_SI
+    return nanos, Format.DECIMAL_SI if 0 < nanos < NANO else Format.BINARY_SI
 
 
 def _scaled_up(unscaled: int, exponent: int) -> int:

@@ -21,8 +21,7 @@ PARSING = frozenset(("cidr", "isIP", "isCIDR", "quantity", "isQuantity", "semver
 ONE_TRAVERSAL = PARSING | {"url", "lowerAscii", "upperAscii", "substring", "trim", "jsonpatch.escapeKey"}
 NOMINAL = frozenset(
     ("masked", "prefixLength", "family", "isUnspecified", "isLoopback", "isLinkLocalMulticast", "isLinkLocalUnicast",
-     "sign", "asInteger", "isInteger", "asApproximateFloat", "isGreaterThan", "isLessThan", "compareTo", "add", "sub",
-     "mul", "div", "divInt")
+     "sign", "asInteger", "isInteger", "asApproximateFloat", "isGreaterThan", "isLessThan", "compareTo", "add", "sub")
 )  # fmt: skip
 _ORDERING = tuple(
     f"{name}_{type_}" for name in ("less", "less_equals", "greater", "greater_equals") for type_ in ("string", "bytes")

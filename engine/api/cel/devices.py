@@ -12,7 +12,7 @@ from typing import Any
 from engine.api.cel.costs import Path
 from engine.api.cel.environment import Environment, Program
 from engine.api.cel.interpreter import Outcome
-from engine.api.cel.library.numbers import QUANTITY
+from engine.api.cel.library.quantities import QUANTITY
 from engine.api.cel.syntax import CompileError
 from engine.api.cel.types import ANY, BOOL, DYN, STRING, map_of, struct
 

@@ -22,10 +22,11 @@ from engine.api.cel.library.addresses import CIDR, IP, URL, addresses
 from engine.api.cel.library.extended_lists import extended_lists
 from engine.api.cel.library.lists import lists
 from engine.api.cel.library.named_formats import FORMAT, named_formats
-from engine.api.cel.library.numbers import QUANTITY, SEMVER, numbers
 from engine.api.cel.library.optionals import optionals
 from engine.api.cel.library.patches import literal_field, literal_type, patches
+from engine.api.cel.library.quantities import QUANTITY, quantities
 from engine.api.cel.library.texts import texts
+from engine.api.cel.library.versions import SEMVER, versions
 from engine.api.cel.literals import wrong_literals, wrong_pattern
 from engine.api.cel.operators import operators
 from engine.api.cel.parser import parse
@@ -48,8 +49,8 @@ Fields = Mapping[str, Type]
 
 @lru_cache(maxsize=1)
 def _functions() -> Mapping[str, Function]:
-    return joined(operators(), conversions(), times(), texts(), lists(), extended_lists(), optionals(), numbers(),
-                  addresses(), named_formats(), authorization.authorization())  # fmt: skip
+    return joined(operators(), conversions(), times(), texts(), lists(), extended_lists(), optionals(), quantities(),
+                  versions(), addresses(), named_formats(), authorization.authorization())  # fmt: skip
 
 
 @lru_cache(maxsize=1)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.api.quantity import Quantity
 from engine.api.types import Object
 from engine.scheduler.devices.pools import Device
 
@@ -32,7 +31,7 @@ def _value(attribute: Object) -> Any:
 
 
 def _version(text: str) -> Any:
-    from engine.api.cel.library.numbers import version
+    from engine.api.cel.library.versions import version
     from engine.api.cel.values import EvaluationError
 
     try:
@@ -52,13 +51,10 @@ def _by_domain(named: dict[str, Any], driver: str) -> dict[str, Any]:
 
 
 def _variables(device: Device) -> Object:
-    from engine.api.cel.library.numbers import Amount
+    from engine.api.cel.library.quantities import Amount
 
     attributes = {name: _value(value) for name, value in (device.spec.get("attributes") or {}).items()}
-    capacity = {
-        name: Amount(Quantity.parse(str(value["value"])).nanos)
-        for name, value in (device.spec.get("capacity") or {}).items()
-    }
+    capacity = {name: Amount.parse(str(value["value"])) for name, value in (device.spec.get("capacity") or {}).items()}
     driver = device.id.driver
     return {
         "driver": driver,

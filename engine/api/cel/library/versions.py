@@ -1,4 +1,4 @@
-"""Quantities and semantic versions (pkg/cel/library/quantity.go, semverlib.go)."""
+"""Semantic versions (pkg/cel/library/semverlib.go)."""
 
 from __future__ import annotations
 
@@ -7,19 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.api.cel.functions import Library
-from engine.api.cel.types import BOOL, DOUBLE, INT, STRING, opaque
-from engine.api.cel.values import MAX_INT, MIN_INT, EvaluationError, Opaque
-from engine.api.quantity import Quantity, QuantityError
+from engine.api.cel.types import BOOL, INT, STRING, opaque
+from engine.api.cel.values import EvaluationError, Opaque
 
-QUANTITY, SEMVER = opaque("kubernetes.Quantity"), opaque("kubernetes.Semver")
-
-
-@dataclass(frozen=True, slots=True)
-class Amount(Opaque):
-    """A Quantity; its fractions end at a billionth, as upstream's arithmetic."""
-
-    cel_type = QUANTITY
-    nanos: int
+SEMVER = opaque("kubernetes.Semver")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,81 +24,6 @@ class Version(Opaque):
         parts = tuple((0, int(part), "") if part.isdigit() else (1, 0, part) for part in self.before)
         return (self.numbers, not self.before, parts)
 
-
-def numbers() -> Library:
-    made = Library()
-    _quantities(made)
-    _versions(made)
-    return made
-
-
-def amount(text: str) -> Amount:
-    """Raises EvaluationError."""
-    try:
-        return Amount(Quantity.parse(text).nanos)
-    except QuantityError as error:
-        raise EvaluationError(str(error)) from None
-
-
-def _is_quantity(text: str) -> bool:
-    try:
-        Quantity.parse(text)
-    except QuantityError:
-        return False
-    return True
-
-
-def _nanos(value: Any) -> int:
-    return value.nanos if isinstance(value, Amount) else int(value) * 10**9
-
-
-def _sign(number: int) -> int:
-    return int(number > 0) - int(number < 0)
-
-
-def _as_integer(value: Amount) -> int:
-    whole, rest = divmod(value.nanos, 10**9)
-    if rest or not MIN_INT <= whole <= MAX_INT:
-        raise EvaluationError("cannot convert value to integer")
-    return whole
-
-
-def _is_integer(value: Amount) -> bool:
-    return value.nanos % 10**9 == 0 and MIN_INT <= value.nanos // 10**9 <= MAX_INT
-
-
-def _divisor(value: Any) -> int:
-    found = _nanos(value)
-    if found == 0:
-        raise EvaluationError("division by zero")
-    return found
-
-
-def _quantities(made: Library) -> None:
-    made.add("quantity", (STRING,), QUANTITY, amount, identity="string_to_quantity")
-    made.add("isQuantity", (STRING,), BOOL, _is_quantity, identity="is_quantity_string")
-    made.member("sign", (QUANTITY,), INT, lambda value: _sign(value.nanos))
-    made.member("isInteger", (QUANTITY,), BOOL, _is_integer)
-    made.member("asInteger", (QUANTITY,), INT, _as_integer)
-    made.member("asApproximateFloat", (QUANTITY,), DOUBLE, lambda value: value.nanos / 10**9)
-    both = (QUANTITY, QUANTITY)
-    made.member("isGreaterThan", both, BOOL, lambda one, other: one.nanos > other.nanos)
-    made.member("isLessThan", both, BOOL, lambda one, other: one.nanos < other.nanos)
-    made.member("compareTo", both, INT, lambda one, other: _sign(one.nanos - other.nanos))
-    for other_type in (QUANTITY, INT):
-        made.member("add", (QUANTITY, other_type), QUANTITY, lambda one, other: Amount(one.nanos + _nanos(other)))
-        made.member("sub", (QUANTITY, other_type), QUANTITY, lambda one, other: Amount(one.nanos - _nanos(other)))
-        made.member(
-            "mul", (QUANTITY, other_type), QUANTITY, lambda one, other: Amount(one.nanos * _nanos(other) // 10**9)
-        )
-        made.member(
-            "div", (QUANTITY, other_type), QUANTITY, lambda one, other: Amount(one.nanos * 10**9 // _divisor(other))
-        )
-        made.member("divInt", (QUANTITY, other_type), QUANTITY,
-                    lambda one, other: Amount(one.nanos // _divisor(other) * 10**9))  # fmt: skip
-
-
-# -- versions
 
 _IDENTIFIER = re.compile(r"[0-9A-Za-z-]+")
 
@@ -164,7 +80,8 @@ def _is_version(text: str, normalize: bool = False) -> bool:
     return True
 
 
-def _versions(made: Library) -> None:
+def versions() -> Library:
+    made = Library()
     made.add("semver", (STRING,), SEMVER, version, identity="string_to_semver")
     made.add("semver", (STRING, BOOL), SEMVER, version, identity="string_bool_to_semver")
     made.add("isSemver", (STRING,), BOOL, _is_version, identity="is_semver_string")
@@ -175,3 +92,4 @@ def _versions(made: Library) -> None:
     made.member("compareTo", both, INT, lambda one, other: int(one.order > other.order) - int(one.order < other.order))
     for index, name in enumerate(("major", "minor", "patch")):
         made.member(name, (SEMVER,), INT, lambda value, index=index: value.numbers[index])
+    return made
