@@ -3,7 +3,8 @@
 kube-apiserver takes a mebibyte of request line and headers together (server/secure_serving.go, MaxHeaderBytes), and
 selectors of thousands of values come in such lines; aiohttp takes eight kibibytes of a line. It also unpacks bodies
 that say that they are compressed, which the real server hands to its decoders as they are. What is no HTTP at all is
-answered in net/http's words (server.go, conn.serve).
+answered in net/http's words (server.go, conn.serve). A method may be any token, which the handlers then refuse with
+405; aiohttp's fast parser knows those of the standards alone.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from aiohttp import StreamReader, hdrs, web
 from aiohttp.abc import AbstractStreamWriter
 from aiohttp.http import HttpProcessingError, RawRequestMessage
 from aiohttp.http_exceptions import LineTooLong
+from aiohttp.http_parser import HttpRequestParserPy
 from aiohttp.web_protocol import RequestHandler
 
 # Go's http.Server adds 4096 bytes to what it is told, for what its reader may have taken in already.
@@ -25,6 +27,10 @@ _HEADERS = HEADER_LIMIT // 5
 _TOO_MANY = "Too many headers received"  # aiohttp's parsers say so without a class of its own
 _NO_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 _BAD = "400 Bad Request"
+_NO_HOST = "Missing 'Host' header in request."  # aiohttp's words
+# Go's net/http takes these bytes in a Host header (golang.org/x/net/http/httpguts, ValidHostHeader).
+_HOST = re.compile(r"[-A-Za-z0-9!$%&'()*+,.:;=\[\]_~]*")
+_METHODS = frozenset(method.encode() for method in hdrs.METH_ALL)
 
 
 class Incoming(web.BaseRequest):
@@ -60,8 +66,33 @@ class Server(web.Server):
         )
 
 
+class _AnyMethods(HttpRequestParserPy):
+    """aiohttp's slow parser, which takes any token for a method; and leaves it as it came, for `get` is not `GET`."""
+
+    def parse_message(self, lines: list[bytes]) -> RawRequestMessage:
+        return super().parse_message(lines)._replace(method=lines[0].partition(b" ")[0].decode())
+
+
 class Connection(RequestHandler):
     """One connection; what cannot be read ends it."""
+
+    _begun = False
+
+    def data_received(self, data: bytes) -> None:
+        if not self._begun:
+            self._begun = True
+            method, space, _ = data.partition(b" ")
+            if space and method not in _METHODS:
+                self._parser = _AnyMethods(
+                    self,
+                    self._loop,
+                    max_line_size=HEADER_LIMIT,
+                    max_field_size=HEADER_LIMIT,
+                    max_headers=_HEADERS,
+                    payload_exception=web.RequestPayloadError,
+                    auto_decompress=False,
+                )
+        super().data_received(data)
 
     def handle_error(
         self,
@@ -73,6 +104,8 @@ class Connection(RequestHandler):
         """Of bytes that are no request, net/http tells only the client, and closes."""
         if not isinstance(exc, HttpProcessingError) or request.writer.output_size > 0:
             return super().handle_error(request, status, exc, message)
+        if exc.message == _NO_HOST:
+            return _ended(400, f"{_BAD}: missing required Host header")
         large = isinstance(exc, LineTooLong) or exc.message == _TOO_MANY
         return _ended(431, "431 Request Header Fields Too Large") if large else _ended(400, _BAD)
 
@@ -86,6 +119,8 @@ def refusal(request: web.BaseRequest) -> web.Response | None:
         return _ended(505, "505 HTTP Version Not Supported: unsupported protocol version")
     if _NO_ESCAPE.search(request.raw_path.partition("?")[0]):
         return _ended(400, _BAD)
+    if not _HOST.fullmatch(request.headers.get(hdrs.HOST, "")):
+        return _ended(400, f"{_BAD}: malformed Host header")
     return None
 
 

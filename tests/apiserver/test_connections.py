@@ -15,13 +15,15 @@ from engine.world import World
 
 
 class Echo:
-    """Answers with how much of the request has arrived, and keeps its body."""
+    """Answers with how much of the request has arrived, and keeps its method and body."""
 
     def __init__(self) -> None:
         self.bodies: list[bytes | None] = []
+        self.methods: list[str] = []
 
     async def handle(self, request: Request) -> Response:
         self.bodies.append(request.body)
+        self.methods.append(request.method)
         long = request.headers.get("x-long", "")
         return Response(body=f"path {len(request.path)} long {len(long)} headers {len(request.headers)}".encode())
 
@@ -93,6 +95,35 @@ async def test_what_is_no_request_for_net_http_is_answered_and_ended(port: int, 
     head, _, body = answer.partition(b"\r\n\r\n")
     assert head.split(b"\r\n")[0].split(b" ")[1] == answered[:3]
     assert body == answered
+
+
+@pytest.mark.parametrize(
+    ("head", "why"),
+    [
+        (b"X-Other: a", b"missing required Host header"),
+        (b"Host: a b", b"malformed Host header"),
+        ("Host: \u00fc".encode(), b"malformed Host header"),
+    ],
+)
+async def test_a_host_must_be_named(port: int, head: bytes, why: bytes) -> None:
+    answer = await _ask(port, b"GET / HTTP/1.1\r\n" + head + b"\r\n\r\n")
+    assert answer.split(b"\r\n")[0].endswith(b" 400 Bad Request")
+    assert answer.endswith(b"\r\n\r\n400 Bad Request: " + why)
+
+
+@pytest.mark.parametrize("method", [b"FOO", b"LIST", b"get", b"PROPFIND", b"A!B", b"X" * 50])
+async def test_a_method_may_be_any_token(port: int, echo: Echo, method: bytes) -> None:
+    """The chain says 405 then; what follows on the connection, and its body, is read as ever."""
+    end = b" / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"
+    answer = await _ask(port, method + b" / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n." + b"PUT" + end)
+    assert answer.count(b"HTTP/1.1 200 OK") == 2
+    assert echo.methods == [method.decode(), "PUT"]
+    assert echo.bodies == [b".", b"{}"]
+
+
+async def test_a_method_is_a_token(port: int) -> None:
+    answer = await _ask(port, b"A(B / HTTP/1.1\r\nHost: x\r\n\r\n")
+    assert answer.endswith(b"\r\n\r\n400 Bad Request")
 
 
 async def test_a_query_may_have_any_percent_signs(port: int) -> None:
