@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,13 +32,36 @@ def _free(screen: str, suffix: str) -> Path:
 
 
 def _svg(app: KtuiApp) -> str:
-    return str(app.export_screenshot(title=f"ktui {app.session.name}"))
+    with _nothing_said(app):
+        return str(app.export_screenshot(title=f"ktui {app.session.name}"))
 
 
 def _text(app: KtuiApp) -> str:
     """The characters as they stand on the terminal."""
-    strips = app.screen._compositor.render_strips()
+    with _nothing_said(app):
+        strips = app.screen._compositor.render_strips()
     return "\n".join(strip.text.rstrip() for strip in strips[: app.size.height]) + "\n"
+
+
+@contextmanager
+def _nothing_said(app: KtuiApp) -> Iterator[None]:
+    """What is said in passing, such as where the last picture is, lies over what is shown, and is no part of it.
+
+    It is laid out without and then with it again, and the terminal is sent neither.
+    """
+    screen, size = app.screen, app.size
+    said = [rack for rack in screen.query_children("ToastRack") if rack.display]
+    for rack in said:
+        rack.display = False
+    if said:
+        screen._compositor.reflow(screen, size)
+    try:
+        yield
+    finally:
+        for rack in said:
+            rack.display = True
+        if said:
+            screen._compositor.reflow(screen, size)
 
 
 def _mermaid(app: KtuiApp) -> str:

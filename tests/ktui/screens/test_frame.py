@@ -406,6 +406,23 @@ async def test_a_screen_becomes_a_picture_or_text(show: Show, tmp_path: Path, mo
         await driver.sees("No such file or directory")
 
 
+async def test_what_is_said_in_passing_is_no_part_of_a_picture(
+    show: Show, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with show() as driver:
+        driver.app.notify("scaled-to-nine", timeout=60)
+        await driver.sees("scaled-to-nine")
+        before = driver.picture
+        for format, file in (("text", "flow.txt"), ("svg", "flow.svg")):
+            driver.app.export(format, file)
+            assert "scaled-to-nine" not in (tmp_path / file).read_text()
+            assert "Follow" in (tmp_path / file).read_text()
+        assert driver.picture == before
+        await driver.settle()
+        await driver.sees("scaled-to-nine", "flow.svg")
+
+
 async def test_a_click_on_a_key_s_word_does_what_the_key_does(show: Show) -> None:
     async with show() as driver:
         line = driver.picture.splitlines()[-1]
