@@ -36,6 +36,26 @@ def quotas_devices_by_name(version: str) -> bool:
     return _at_least(version, 1, 36)
 
 
+def evicts_from_tainted_devices(version: str) -> bool:
+    """`DRADeviceTaints` (KEP-5055, beta in 1.36)."""
+    return _at_least(version, 1, 36)
+
+
+def taints_devices_by_rules(version: str) -> bool:
+    """`DeviceTaintRule` of `resource.k8s.io/v1` (KEP-5055, stable in 1.37)."""
+    return _at_least(version, 1, 37)
+
+
+def serves_pod_certificates(version: str) -> bool:
+    """`PodCertificateRequest` of `certificates.k8s.io/v1` (KEP-4317, stable in 1.37)."""
+    return _at_least(version, 1, 37)
+
+
+def serves_trust_bundles(version: str) -> bool:
+    """`ClusterTrustBundle` of `certificates.k8s.io/v1` (KEP-3257, stable in 1.37)."""
+    return _at_least(version, 1, 37)
+
+
 def serves_volume_attributes_classes(version: str) -> bool:
     """`VolumeAttributesClass` of `storage.k8s.io/v1` (KEP-3751, stable in 1.34)."""
     return _at_least(version, 1, 34)

@@ -10,12 +10,19 @@ from collections.abc import Callable
 
 from engine.client import Client, EventRecorder, InformerFactory
 from engine.config import ClusterConfig
-from engine.controllers.certificates import CertificateApprover, CertificateCleaner, CertificateSigner
+from engine.controllers.certificates import (
+    CertificateApprover,
+    CertificateCleaner,
+    CertificateSigner,
+    ClusterTrustBundlePublisher,
+    PodCertificateRequestCleaner,
+)
 from engine.controllers.clusterroleaggregation import ClusterRoleAggregationController
 from engine.controllers.controller import Controller, ControllerContext
 from engine.controllers.cronjob import CronJobController
 from engine.controllers.daemonset import DaemonSetController
 from engine.controllers.deployment import DeploymentController
+from engine.controllers.devicetainteviction import DeviceTaintEvictionController
 from engine.controllers.disruption import DisruptionController
 from engine.controllers.endpoints import EndpointsController
 from engine.controllers.endpointslice import EndpointSliceController
@@ -67,6 +74,8 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     CertificateApprover,
     CertificateSigner,
     CertificateCleaner,
+    PodCertificateRequestCleaner,
+    ClusterTrustBundlePublisher,
     DeploymentController,
     ReplicaSetController,
     ReplicationController,
@@ -94,6 +103,7 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     VACProtectionController,
     EphemeralVolumeController,
     ResourceClaimController,
+    DeviceTaintEvictionController,
     HorizontalPodAutoscaler,
     RootCACertPublisher,
     ServiceCidrsController,

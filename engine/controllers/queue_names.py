@@ -18,6 +18,7 @@ _NAMES = {
     "generic-garbage-collector": "garbage_collector_attempt_to_delete",
     "horizontal-pod-autoscaler": "horizontalpodautoscaler",
     "job-controller": "job",
+    "kube-apiserver-serving-clustertrustbundle-publisher": "ca_cert_publisher_cluster_trust_bundles",
     "namespace-controller": "namespace",
     "node-lifecycle-controller": "node_lifecycle_controller",
     "persistent-volume-binder": "claims",

@@ -38,7 +38,7 @@ class ResourceClaimController(Controller):
     def set_up(self) -> None:
         self._pods, self._claims, self._templates = self.lister(PODS), self.lister(CLAIMS), self.lister(TEMPLATES)
         self.index(CLAIMS, _BY_OWNER, _owner_uids)
-        self.index(PODS, _BY_CLAIM, lambda pod: [f"claim:{key}" for key in _claim_keys(pod)])
+        self.index(PODS, _BY_CLAIM, lambda pod: [f"claim:{key}" for key in claim_keys(pod)])
         self.watch(PODS, self._pod_changed)
         self.watch(CLAIMS, self._claim_changed)
         self.watch(TEMPLATES, self._template_changed)
@@ -50,7 +50,7 @@ class ResourceClaimController(Controller):
         if pod is None or not pod["spec"].get("resourceClaims"):
             return []
         over = new is None or _is_over(new)
-        keys = [f"claim:{key}" for key in _claim_keys(pod)] if over else []
+        keys = [f"claim:{key}" for key in claim_keys(pod)] if over else []
         return keys if over else [f"pod:{_key(pod)}"]
 
     def _claim_changed(self, old: Object | None, new: Object | None) -> Iterable[str]:
@@ -143,7 +143,7 @@ class ResourceClaimController(Controller):
 
     async def _reserve(self, pod: Object) -> None:
         """A Pod that nobody scheduled uses its claims all the same."""
-        for key in _claim_keys(pod):
+        for key in claim_keys(pod):
             claim = self._claims.by_key(key)
             if claim is None or (claim.get("status") or {}).get("allocation") is None:
                 continue
@@ -230,7 +230,7 @@ def _owner_uids(claim: Object) -> list[str]:
     return [owner["uid"] for owner in claim["metadata"].get("ownerReferences") or () if owner.get("controller")]
 
 
-def _claim_keys(pod: Object) -> Iterator[str]:
+def claim_keys(pod: Object) -> Iterator[str]:
     """The claims of a Pod, those that were made for it by its status."""
     namespace = pod["metadata"]["namespace"]
     made = {s["name"]: s.get("resourceClaimName") for s in pod["status"].get("resourceClaimStatuses") or ()}

@@ -67,3 +67,38 @@ async def test_roles_of_controllers() -> None:
     for name in ("persistent-volume-binder", "expand-controller"):
         resources = [resource for rule in found["ClusterRole", name]["rules"] for resource in rule["resources"]]
         assert "services" not in resources
+    told = {name: [_told(rule) for rule in found["ClusterRole", name]["rules"]] for name in _ROLES}
+    assert told == _ROLES
+
+
+# By controller: groups, resources, the names that are meant, verbs.
+_EVENTS = (",events.k8s.io", "events", "", "create,patch,update")
+_READ = "get,list,watch"
+_ROLES = {
+    "device-taint-eviction-controller": [
+        ("", "pods", "", f"delete,{_READ}"),
+        ("", "pods/status", "", "patch,update"),
+        ("resource.k8s.io", "resourceclaims", "", _READ),
+        ("resource.k8s.io", "resourceslices", "", _READ),
+        ("resource.k8s.io", "deviceclasses", "", _READ),
+        _EVENTS,
+        ("resource.k8s.io", "devicetaintrules/status", "", "patch,update"),
+        ("resource.k8s.io", "devicetaintrules", "", _READ),
+    ],
+    "kube-apiserver-serving-clustertrustbundle-publisher": [
+        ("certificates.k8s.io", "signers", "kubernetes.io/kube-apiserver-serving", "attest"),
+        ("certificates.k8s.io", "clustertrustbundles", "", "create,delete,list,update,watch"),
+        _EVENTS,
+    ],
+    "podcertificaterequestcleaner": [("certificates.k8s.io", "podcertificaterequests", "", f"delete,{_READ}")],
+    "storage-version-migrator-controller": [
+        ("*", "*", "", "list,patch"),
+        ("apiextensions.k8s.io", "customresourcedefinitions", "", "get"),
+        ("apiextensions.k8s.io", "customresourcedefinitions/status", "", "patch"),
+        ("storagemigration.k8s.io", "storageversionmigrations/status", "", "update"),
+    ],
+}
+
+
+def _told(rule: Object) -> tuple[str, ...]:
+    return tuple(",".join(rule.get(key, ())) for key in ("apiGroups", "resources", "resourceNames", "verbs"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from ipaddress import ip_address
 from typing import Any
 
@@ -19,8 +20,11 @@ from engine.api.types import CLUSTER_ROLE_BINDINGS, SECRETS, SERVICE_ACCOUNTS, O
 from engine.api.wire import ClientCertificate
 from engine.client import Client
 from engine.config import ClusterConfig
+from engine.controllers.certificates import ClusterTrustBundlePublisher, PodCertificateRequestCleaner
 from engine.controllers.certificates.cleaning import is_over
+from engine.controllers.certificates.pod_requests import POD_REQUESTS
 from engine.controllers.certificates.requests import CLIENT, KUBELET_CLIENT, KUBELET_SERVING, REQUESTS
+from engine.controllers.certificates.trust_bundles import SIGNER, TRUST_BUNDLES
 from engine.pki import Authority
 from engine.world import World
 from tests.controllers.cluster import TestCluster, client_of, running
@@ -243,3 +247,54 @@ async def test_a_secret_of_no_account_is_deleted(world: World) -> None:
     async with running(world) as cluster:
         await cluster.admin.create(SECRETS, token_secret("nobody"), namespace="default")
         await cluster.gone(SECRETS, "token")
+
+
+async def test_what_pods_asked_for_is_of_use_for_minutes(world: World) -> None:
+    async with running(world, controllers=(PodCertificateRequestCleaner,)) as cluster:
+        key = ec.generate_private_key(ec.SECP256R1())
+        stub = x509.CertificateSigningRequestBuilder().subject_name(x509.Name([])).sign(key, hashes.SHA256())
+        spec = {
+            "signerName": "example.com/pods",
+            "podName": "p",
+            "podUID": "1",
+            "serviceAccountName": "default",
+            "serviceAccountUID": "2",
+            "nodeName": "n",
+            "nodeUID": "3",
+            "maxExpirationSeconds": 86400,
+            "stubPKCS10Request": base64.b64encode(stub.public_bytes(serialization.Encoding.DER)).decode(),
+        }
+        await cluster.admin.create(POD_REQUESTS, {"metadata": {"name": "asked"}, "spec": spec}, namespace="default")
+        await world.clock.sleep(14 * 60)
+        assert await cluster.find(POD_REQUESTS, "asked")
+        await world.clock.sleep(6 * 60)
+        assert await cluster.find(POD_REQUESTS, "asked") is None
+
+
+async def test_the_ca_of_the_api_servers_is_a_trust_bundle(world: World) -> None:
+    """And the only one of its signer."""
+    config = served(world.clock.now())
+    name = f"kubernetes.io:kube-apiserver-serving:{sha256(config.root_ca.encode()).hexdigest()[:24]}"
+    async with running(world, config=config, controllers=(ClusterTrustBundlePublisher,)) as cluster:
+
+        async def bundles() -> list[Object]:
+            return await cluster.objects(TRUST_BUNDLES)
+
+        [published] = await cluster.eventually("it is published", bundles)
+        assert published["metadata"]["name"] == name
+        assert published["spec"] == {"signerName": SIGNER, "trustBundle": config.root_ca}
+        other = Authority.create(world.clock.now()).pair.certificate.decode()
+        for signer in (SIGNER, "example.com/other"):
+            made = {"metadata": {"name": f"{signer.replace('/', ':')}:mine"}}
+            await cluster.admin.create(TRUST_BUNDLES, {**made, "spec": {"signerName": signer, "trustBundle": other}})
+        await cluster.gone(TRUST_BUNDLES, f"{SIGNER.replace('/', ':')}:mine", None)
+        assert [each["metadata"]["name"] for each in await bundles()] == ["example.com:other:mine", name]
+        await cluster.admin.delete(TRUST_BUNDLES, name)
+        await cluster.eventually("it is published again", lambda: cluster.find(TRUST_BUNDLES, name, None))
+
+
+def test_older_releases_have_neither() -> None:
+    kinds = (PodCertificateRequestCleaner, ClusterTrustBundlePublisher)
+    for version, needed in (("1.36", False), ("1.37", True)):
+        config = ClusterConfig(kubernetes_version=version, root_ca="CA")
+        assert [kind.is_needed(config) for kind in kinds] == [needed, needed]

@@ -76,6 +76,8 @@ async def test_after_a_migration_an_old_version_of_a_custom_resource_can_go(worl
         assert (migrating["status"], migrating["reason"]) == ("False", "MigrationSucceeded")
         assert migrating["message"] == "The migration has succeeded and the stored versions have been updated"
         assert migrating["observedGeneration"] == told["metadata"]["generation"]
+        managers = [(each["manager"], each["operation"]) for each in told["metadata"]["managedFields"]]
+        assert ("migration-runner-controller", "Apply") in managers
         after = await cluster.admin.get(CRON_TABS, "a", namespace="default")
         assert int(after["metadata"]["resourceVersion"]) > int(before["metadata"]["resourceVersion"]), "written anew"
         assert after["spec"] == before["spec"]

@@ -25,8 +25,8 @@ CONTROLLERS: Mapping[str, tuple[str, ...]] = {
         f"certificates.k8s.io: certificatesigningrequests: delete,{R}",
         "certificates.k8s.io: certificatesigningrequests/approval,certificatesigningrequests/status: update",
         "certificates.k8s.io: signers(kubernetes.io/kube-apiserver-client-kubelet): approve",
-        "certificates.k8s.io: signers(kubernetes.io/legacy-unknown,kubernetes.io/kube-apiserver-client,"
-        "kubernetes.io/kube-apiserver-client-kubelet,kubernetes.io/kubelet-serving): sign",
+        "certificates.k8s.io: signers(kubernetes.io/kube-apiserver-client,kubernetes.io/kube-apiserver-client-kubelet,"
+        "kubernetes.io/kubelet-serving,kubernetes.io/legacy-unknown): sign",
         "authorization.k8s.io: subjectaccessreviews: create",
         EVENTS,
     ),
@@ -56,6 +56,16 @@ CONTROLLERS: Mapping[str, tuple[str, ...]] = {
         f"apps,extensions: replicasets: create,delete,{R},patch,update",
         f"core: pods: {R},update",
         EVENTS,
+    ),
+    "device-taint-eviction-controller": (
+        f"core: pods: delete,{R}",
+        "core: pods/status: patch,update",
+        f"resource.k8s.io: resourceclaims: {R}",
+        f"resource.k8s.io: resourceslices: {R}",
+        f"resource.k8s.io: deviceclasses: {R}",
+        EVENTS,
+        "resource.k8s.io: devicetaintrules/status: patch,update",
+        f"resource.k8s.io: devicetaintrules: {R}",
     ),
     "disruption-controller": (
         f"apps,extensions: deployments: {R}",
@@ -117,6 +127,11 @@ CONTROLLERS: Mapping[str, tuple[str, ...]] = {
         "core: pods: create,delete,list,patch,watch",
         EVENTS,
     ),
+    "kube-apiserver-serving-clustertrustbundle-publisher": (
+        "certificates.k8s.io: signers(kubernetes.io/kube-apiserver-serving): attest",
+        "certificates.k8s.io: clustertrustbundles: create,delete,list,update,watch",
+        EVENTS,
+    ),
     "legacy-service-account-token-cleaner": (
         "core: configmaps(kube-apiserver-legacy-service-account-token-tracking): get",
         "core: secrets: delete,patch",
@@ -149,6 +164,7 @@ CONTROLLERS: Mapping[str, tuple[str, ...]] = {
         f"core: nodes: {R}",
         "core: pods/status: patch",
     ),
+    "podcertificaterequestcleaner": (f"certificates.k8s.io: podcertificaterequests: delete,{R}",),
     "pv-protection-controller": (f"core: persistentvolumes: {R},update", EVENTS),
     "pvc-protection-controller": (
         f"core: persistentvolumeclaims: {R},update",
@@ -175,9 +191,9 @@ CONTROLLERS: Mapping[str, tuple[str, ...]] = {
         "core: pods/finalizers: update",
         f"resource.k8s.io: resourceclaims: create,delete,{R}",
         "resource.k8s.io: resourceclaims,resourceclaims/status: patch,update",
-        "resource.k8s.io: resourceclaims/binding: patch,update",
         "core: pods/status: patch,update",
         EVENTS,
+        "resource.k8s.io: resourceclaims/binding: patch,update",
     ),
     "resourcequota-controller": ("*: *: list,watch", "core: resourcequotas/status: update", EVENTS),
     "root-ca-cert-publisher": ("core: configmaps: create,update", EVENTS),
@@ -224,9 +240,10 @@ CONTROLLERS: Mapping[str, tuple[str, ...]] = {
         EVENTS,
     ),
     "storage-version-migrator-controller": (
-        "*: *: create,list,patch",
+        "*: *: list,patch",
+        "apiextensions.k8s.io: customresourcedefinitions: get",
+        "apiextensions.k8s.io: customresourcedefinitions/status: patch",
         "storagemigration.k8s.io: storageversionmigrations/status: update",
-        "apiextensions.k8s.io: customresourcedefinitions/status: update",
     ),
     "ttl-after-finished-controller": (f"batch: jobs: delete,{R}", EVENTS),
     "ttl-controller": ("core: nodes: list,patch,update,watch", EVENTS),

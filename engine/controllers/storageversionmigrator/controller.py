@@ -12,7 +12,7 @@ from datetime import timedelta
 
 from engine.api.errors import ApiError
 from engine.api.types import GVR, Object
-from engine.api.wire import APPLY_PATCH
+from engine.api.wire import APPLY_PATCH, MERGE_PATCH
 from engine.config import ClusterConfig
 from engine.controllers.conditions import conditions_of, is_true
 from engine.controllers.controller import Controller, RetryLaterError
@@ -23,6 +23,7 @@ from engine.controllers.storageversionmigrator.definitions import migrated, migr
 
 MIGRATIONS = GVR("storagemigration.k8s.io", "v1", "storageversionmigrations")
 RUNNING, SUCCEEDED, FAILED = "Running", "Succeeded", "Failed"
+RUNNER = "migration-runner-controller"  # who tells of a migration in its definition
 PATIENCE = timedelta(minutes=1)  # with a resource that may yet become known
 PAGE = 500
 _RETRIABLE = (429, 500, 503, 504)
@@ -66,16 +67,34 @@ class StorageVersionMigratorController(Controller):
     async def _begin(self, key: str, migration: Object) -> None:
         definition = self._definitions.get(key)
         if definition is not None:
-            status = migrating(definition, migration["metadata"]["name"], self.clock.timestamp())
-            await self.client.update_status(CUSTOM_RESOURCE_DEFINITIONS, {**definition, "status": status})
+            await self._apply(definition, migrating(definition, migration["metadata"]["name"], self.clock.timestamp()))
         await self._say(migration, RUNNING, "MigrationRunning", "The migration is running")
 
     async def _finish(self, key: str, migration: Object) -> None:
         definition = self._definitions.get(key)
         if definition is not None:
             status = migrated(definition, succeeded=_is(migration, SUCCEEDED), now=self.clock.timestamp())
-            await self.client.update_status(CUSTOM_RESOURCE_DEFINITIONS, {**definition, "status": status})
+            await self._apply(definition, status)
         await self._say(migration, RUNNING, "MigrationCompleted", "Migration completed", value="False")
+
+    async def _apply(self, definition: Object, status: Object) -> None:
+        """Fails where the definition has changed meanwhile: what is told of its generation would be wrong."""
+        name, version = definition["metadata"]["name"], definition["metadata"]["resourceVersion"]
+        applied = {
+            "apiVersion": "apiextensions.k8s.io/v1",
+            "kind": "CustomResourceDefinition",
+            "metadata": {"name": name, "resourceVersion": version},
+            "status": status,
+        }
+        await self.client.patch(
+            CUSTOM_RESOURCE_DEFINITIONS,
+            name,
+            applied,
+            subresource="status",
+            content_type=APPLY_PATCH,
+            field_manager=RUNNER,
+            force=True,
+        )
 
     async def _go_on(self, migration: Object) -> None:
         wanted = migration["spec"]["resource"]
@@ -104,7 +123,7 @@ class StorageVersionMigratorController(Controller):
                 try:
                     await self._rewrite(resource, obj["metadata"])
                 except ApiError as error:
-                    if error.code == 409:
+                    if error.code in (404, 409):
                         continue
                     if error.code in _RETRIABLE:
                         raise
@@ -115,8 +134,8 @@ class StorageVersionMigratorController(Controller):
         await self._say(migration, SUCCEEDED, "StorageVersionMigrationSucceeded", "")
 
     async def _rewrite(self, resource: Resource, metadata: Object) -> None:
-        """Apply nothing: what is stored in another version is written all the same. Uid and revision see to it that
-        an object that has gone is not made anew."""
+        """Change nothing: what is stored in another version is written all the same. Uid and revision tell an object
+        that somebody has written or made anew meanwhile."""
         version = f"{resource.gvr.group}/{resource.gvr.version}" if resource.gvr.group else resource.gvr.version
         same = {"uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"]}
         await self.client.patch(
@@ -124,7 +143,7 @@ class StorageVersionMigratorController(Controller):
             metadata["name"],
             {"apiVersion": version, "kind": resource.kind, "metadata": same},
             namespace=metadata.get("namespace"),
-            content_type=APPLY_PATCH,
+            content_type=MERGE_PATCH,
             field_manager=self.name,
         )
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from engine.api.device_taints import tolerates
 from engine.api.types import Object
 from engine.scheduler.devices.pools import Device
 
@@ -188,21 +189,10 @@ def constraints_of(claim: Object) -> list[Constraint]:
 # -- taints
 
 
-def _tolerates(toleration: Object, taint: Object) -> bool:
-    if toleration.get("effect") and toleration["effect"] != taint.get("effect"):
-        return False
-    if toleration.get("key") and toleration["key"] != taint.get("key"):
-        return False
-    operator = toleration.get("operator") or "Equal"
-    if operator == "Exists":
-        return True
-    return operator == "Equal" and (toleration.get("value") or "") == (taint.get("value") or "")
-
-
 def tainted(device: Device, request: Request) -> bool:
     """Whether a taint keeps the device from the request. Effects that are not known (None among them) do not."""
     return any(
         taint.get("effect") in ("NoSchedule", "NoExecute")
-        and not any(_tolerates(toleration, taint) for toleration in request.tolerations)
+        and not any(tolerates(toleration, taint) for toleration in request.tolerations)
         for taint in device.spec.get("taints") or ()
     )
