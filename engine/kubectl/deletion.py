@@ -12,7 +12,7 @@ from engine.api.types import Object
 from engine.kubectl.errors import CommandError
 from engine.kubectl.selection import Info
 from engine.kubectl.session import Session
-from engine.kubectl.verbs.watching import follow
+from engine.kubectl.verbs.watching import RETRY_SECONDS, follow
 
 FOREVER = 168 * 3600.0  # kubectl waits a week at most
 POLICIES = {"background": "Background", "foreground": "Foreground", "orphan": "Orphan"}
@@ -64,21 +64,36 @@ async def wait_gone(session: Session, info: Info, uid: str, *, timeout: float = 
 
 
 async def _wait_gone(session: Session, info: Info, uid: str) -> None:
-    async for kind, live in follow(session, info.resource, info.namespace, info.name):
-        if kind == "DELETED" or (uid and live["metadata"].get("uid") != uid):
-            return
-
-
-async def delete_and_wait(session: Session, info: Info, *, grace: int = -1) -> None:
-    """Delete an object and wait until it is gone; nothing to do where there is none."""
     try:
-        answer = await delete(session, info, grace=grace)
+        async for kind, live in follow(session, info.resource, info.namespace, info.name):
+            if kind == "DELETED" or (uid and live["metadata"].get("uid") != uid):
+                return
+    except ApiError as error:
+        if error.reason != "NotFound":  # the kind itself has gone, and with it all of its objects
+            raise
+
+
+async def delete_unwatched(session: Session, info: Info, *, policy: str) -> None:
+    """Delete an object and ask each second whether it is gone, for `--timeout`: by default but once, as upstream does.
+
+    Says nothing of it. Raises CommandError where it is still there (apply's patcher, deleteAndCreate).
+    """
+    await delete(session, info, grace=session.flags.number("grace-period"), policy=policy)
+    end = session.clock.monotonic() + session.flags.seconds("timeout")
+    while await _is_there(session, info):
+        if session.clock.monotonic() >= end:
+            raise CommandError("context deadline exceeded")
+        await session.clock.sleep(min(RETRY_SECONDS, end - session.clock.monotonic()))
+
+
+async def _is_there(session: Session, info: Info) -> bool:
+    try:
+        await session.get(info.resource, info.name, info.namespace)
     except ApiError as error:
         if error.reason == "NotFound":
-            return
+            return False
         raise
-    report(session, info)
-    await wait_gone(session, info, uid_of(answer))
+    return True
 
 
 def report(session: Session, info: Info, *, forced: bool = False, dry_run: str = "none") -> None:

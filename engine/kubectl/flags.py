@@ -45,6 +45,7 @@ class Flag:
     help: str = ""
     required: bool = False
     hidden: bool = False  # not in the help of its command
+    deprecated: str = ""  # what is said where it is used
 
     @property
     def bare_value(self) -> str:
@@ -64,6 +65,7 @@ class Flags:
         self._short = {flag.short: flag for flag in self._flags.values() if flag.short}
         self._values: dict[str, Value] = {name: flag.initial() for name, flag in self._flags.items()}
         self._given: dict[str, None] = {}
+        self.typed: list[tuple[str, str]] = []  # names and values as they stood on the command line
 
     def __contains__(self, name: str) -> bool:
         return name in self._flags
@@ -90,11 +92,17 @@ class Flags:
         value = self._values.get(name, [])
         return value if isinstance(value, list) else []
 
+    def deprecations(self) -> list[str]:
+        """What is to be said of flags that were given and should not be (pflag's words)."""
+        given = [self._flags[name] for name, _ in self.typed]
+        return [f"Flag --{flag.name} has been deprecated, {flag.deprecated}" for flag in given if flag.deprecated]
+
     # -- parsing
 
     def parse(self, arguments: Sequence[str]) -> tuple[list[str], int]:
         """Read the flags; returns the other arguments and how many stood before `--` (-1 without one)."""
         rest: list[str] = []
+        self.typed.clear()
         queue = list(arguments)
         while queue:
             item = queue.pop(0)
@@ -164,6 +172,7 @@ class Flags:
             value = known + value  # the first one given replaces the default
         self._values[flag.name] = value
         self._given[flag.name] = None
+        self.typed.append((flag.name, text))
 
 
 def _convert(flag: Flag, text: str) -> Value:

@@ -81,6 +81,7 @@ async def run(
             arguments, dash = flags.parse(found.arguments)
         except FlagError as error:
             raise UsageError(str(error)) if found.command.flag_errors_as_usage else error from error
+        stderr.writelines(f"{line}\n" for line in flags.deprecations())
         if flags.on("help") or (found.command is ROOT and not arguments):
             stdout.write(help_text(found, program=program) + "\n")
             return 0

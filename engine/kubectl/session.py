@@ -172,6 +172,13 @@ class Session:
         typed = {"apiVersion": resource.gvr.api_version, "kind": resource.kind}
         return [{**typed, **item} for item in body.get("items") or ()]
 
+    async def create(self, resource: Resource, namespace: str, obj: Object, **query: Any) -> Object:
+        """What is made anew has no version yet: that of a dump is left out (cli-runtime's Helper.Create)."""
+        metadata = {key: value for key, value in (obj.get("metadata") or {}).items() if key != "resourceVersion"}
+        path = self.path_of(resource, namespace)
+        body: Object = await self.request("POST", path, query=query, body={**obj, "metadata": metadata})
+        return body
+
     async def patch(
         self,
         resource: Resource,

@@ -12,8 +12,9 @@ from engine.api.types import Object
 from engine.api.wire import APPLY_PATCH
 from engine.kubectl import apply_sets, last_applied, migration, pruning
 from engine.kubectl.apply_patch import difference, merged
+from engine.kubectl.change_cause import RECORD, recorded
 from engine.kubectl.command import Command
-from engine.kubectl.deletion import delete_and_wait
+from engine.kubectl.deletion import delete_unwatched, propagation
 from engine.kubectl.errors import CommandError, FlagError, NamespaceError, UsageError, of, with_source
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import ALL, DRY_RUN, PRINT, SELECTOR, VALIDATE, deletion, field_manager, filename
@@ -27,6 +28,10 @@ SERVER_SIDE = "kubectl"
 RETRIES = 5
 BACK_OFF_AFTER = 1
 BACK_OFF_SECONDS = 1.0
+NOT_RESTORED = (
+    "An error occurred force-replacing the existing object with the newly provided one:\n\n{}.\n\n"
+    "Additionally, an error occurred attempting to restore the original object:\n\n{}"
+)
 CONFLICT_HELP = """
 Please review the fields above--they currently have other managers. Here
 are the ways you can resolve this warning:
@@ -55,6 +60,7 @@ class Applier:
     namespaces: dict[str, None] = field(default_factory=dict)
 
     async def __call__(self, info: Info) -> None:
+        info.object = recorded(self.session, info.object)
         metadata = info.object.get("metadata") or {}
         if not metadata.get("name") and metadata.get("generateName"):
             raise CommandError(f"from {metadata['generateName']}: cannot use generate name with apply")
@@ -142,9 +148,8 @@ class Applier:
 
     async def _create(self, info: Info, modified: Object) -> None:
         if self.dry_run != "client":
-            path = self.session.path_of(info.resource, info.namespace)
             try:
-                created = await self.session.request("POST", path, query=self._query(), body=modified)
+                created = await self.session.create(info.resource, info.namespace, modified, **self._query())
             except ApiError as error:
                 raise with_source(error, "creating", info.source) from error
             info.refresh(created)
@@ -173,7 +178,7 @@ class Applier:
                     current = await self.session.get(info.resource, info.name, info.namespace)
                     continue
                 if self.session.flags.on("force") and error.reason in ("Conflict", "Invalid"):
-                    patched = await self._recreate(info, modified)
+                    patched = await self._recreate(info, modified, current)
                 else:
                     raise _applying(error, info, patch) from error
             info.refresh(patched)
@@ -189,12 +194,22 @@ class Applier:
         except CommandError as error:
             raise _applying(error, info, None) from error
 
-    async def _recreate(self, info: Info, modified: Object) -> Object:
-        """Delete the object and create it anew (`--force`)."""
-        await delete_and_wait(self.session, info, grace=self.session.flags.number("grace-period"))
-        path = self.session.path_of(info.resource, info.namespace)
-        created: Object = await self.session.request("POST", path, query=self._query(), body=modified)
-        return created
+    async def _recreate(self, info: Info, modified: Object, current: Object) -> Object:
+        """Delete the object and create it anew (`--force`). What cannot be made is told, and the old one put back."""
+        session, verb = self.session, _verb(info, last_applied.compact(modified) + "\n")
+        try:
+            await delete_unwatched(session, info, policy=propagation(session))
+            return await session.create(info.resource, info.namespace, modified, **self._query())
+        except CommandError as error:
+            raise with_source(error, verb, info.source) from error
+        except ApiError as error:
+            try:
+                await session.create(info.resource, info.namespace, current, **self._query())
+            except ApiError as second:
+                raise with_source(
+                    CommandError(NOT_RESTORED.format(error.message, second.message)), verb, info.source
+                ) from error
+            raise with_source(error, verb, info.source) from error
 
     def _query(self) -> dict[str, str]:
         return {
@@ -249,9 +264,12 @@ def _failed_to_retrieve(info: Info, why: str) -> str:
 
 def _applying(error: Exception, info: Info, patch: Object | None) -> Exception:
     """What was sent to what, and what the server said; or why nothing was sent."""
-    inner = with_source(error, "patching", info.source)
-    verb = f"applying patch:\n{'' if patch is None else last_applied.compact(patch)}\nto:\n{describe_info(info)}\nfor:"
-    return with_source(inner, verb, info.source)
+    text = "" if patch is None else last_applied.compact(patch)
+    return with_source(with_source(error, "patching", info.source), _verb(info, text), info.source)
+
+
+def _verb(info: Info, patch: str) -> str:
+    return f"applying patch:\n{patch}\nto:\n{describe_info(info)}\nfor:"
 
 
 def _check(session: Session, dry_run: str) -> None:
@@ -361,6 +379,7 @@ COMMAND = Command(
         *DRY_RUN,
         *VALIDATE,
         *field_manager(CLIENT_SIDE),
+        *RECORD,
         *deletion(wait=False),
         Flag("applyset", hidden=True, help="What keeps track of the set (alpha: KUBECTL_APPLYSET)."),
         Flag("force-conflicts", Type.BOOL, help="Take over fields that other managers own (server-side only)."),

@@ -11,6 +11,7 @@ from decimal import Decimal
 from engine.api.errors import ApiError
 from engine.api.quantity import Quantity, QuantityError
 from engine.api.types import GVK, Object
+from engine.kubectl.change_cause import RECORD, recorded
 from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError
 from engine.kubectl.flags import Flag, Type
@@ -20,6 +21,9 @@ from engine.kubectl.selection import Info, Selection, visit
 from engine.kubectl.session import Session
 from engine.kubectl.verbs.create import post
 
+CPU_PERCENT = (
+    "Use --cpu with percentage or resource quantity format (e.g., '70%' for utilization or '500m' for milliCPU)."
+)
 KIND = GVK("autoscaling", "v2", "HorizontalPodAutoscaler")
 _UNITS = {"cpu": "m", "memory": "Mi"}
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
@@ -28,11 +32,6 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
 async def run(session: Session) -> None:
     flags = session.flags
     low, high = flags.number("min"), flags.number("max")
-    if flags.given("cpu-percent"):
-        session.err(
-            "Flag --cpu-percent has been deprecated, Use --cpu with percentage or resource quantity format "
-            "(e.g., '70%' for utilization or '500m' for milliCPU)."
-        )
     if high < 1:
         raise CommandError(f"--max=MAXPODS is required and must be at least 1, max: {high}")
     if high < low:
@@ -51,6 +50,7 @@ async def run(session: Session) -> None:
                 f"{gvr.group}/{gvr.version}, Resource={gvr.resource} in discovery information"
             )
         made = _autoscaler(session, info, metrics)
+        made = recorded(session, made)
         new = Info(resource, info.namespace, made["metadata"]["name"], object=made)
         try:
             await post(session, new, dry_run=dry_run, validation="", typed=True)
@@ -145,8 +145,9 @@ COMMAND = Command(
         *DRY_RUN,
         *SAVE_CONFIG,
         *field_manager("kubectl-autoscale"),
+        *RECORD,
         Flag("cpu", help="The processor time to aim at: a share of the request (80%), or an amount for each Pod."),
-        Flag("cpu-percent", Type.INT32, default=-1, help="Old for --cpu.", hidden=True),
+        Flag("cpu-percent", Type.INT32, default=-1, help="Old for --cpu.", hidden=True, deprecated=CPU_PERCENT),
         Flag("max", Type.INT32, default=-1, required=True, help="At most so many Pods."),
         Flag("memory", help="The memory to aim at, as --cpu."),
         Flag("min", Type.INT32, default=-1, help="At least so many Pods."),

@@ -11,6 +11,7 @@ from pathlib import Path
 from engine.api.errors import ApiError
 from engine.api.types import GVK, GVR, Object
 from engine.kubectl import decoding, last_applied, manifests, yaml
+from engine.kubectl.change_cause import RECORD, recorded
 from engine.kubectl.command import Run
 from engine.kubectl.discovery import Resource
 from engine.kubectl.editor import edit_text
@@ -46,11 +47,11 @@ async def run(session: Session) -> None:
         if session.arguments:
             raise UsageError(f"Unexpected args: [{' '.join(session.arguments)}]")
         raise CommandError("must specify one of -f and -k")
+    if session.arguments:
+        raise UsageError(f"Unexpected args: [{' '.join(session.arguments)}]")
     if flags.text("raw"):
         await raw(session, "POST", flags.text("raw"))
         return
-    if session.arguments:
-        raise UsageError(f"Unexpected args: [{' '.join(session.arguments)}]")
     dry_run, validation = session.dry_run(), session.field_validation()
     printer = result_printer(session, "created", dry_run=dry_run)
 
@@ -97,6 +98,8 @@ async def post(session: Session, info: Info, *, dry_run: str, validation: str, t
     """
     if session.flags.on("save-config") and (dry_run != "client" or session.verb.startswith("create")):
         info.object = last_applied.modified(info.object, typed=typed)
+    if not typed:
+        info.object = recorded(session, info.object)
     if dry_run == "client":
         return
     query = {
@@ -104,8 +107,7 @@ async def post(session: Session, info: Info, *, dry_run: str, validation: str, t
         "fieldManager": session.flags.text("field-manager"),
         "fieldValidation": validation,
     }
-    path = session.path_of(info.resource, info.namespace)
-    info.refresh(await session.request("POST", path, query=query, body=info.object))
+    info.refresh(await session.create(info.resource, info.namespace, info.object, **query))
 
 
 async def create_built(session: Session, obj: Object, printer: Printer | None = None) -> Info:
@@ -123,7 +125,7 @@ async def create_built(session: Session, obj: Object, printer: Printer | None = 
     namespace = session.namespace if resource.namespaced else ""
     if namespace and session.namespace_given:
         obj = {**obj, "metadata": {**obj["metadata"], "namespace": namespace}}
-    info = Info(resource, namespace, name, object=obj)
+    info = Info(resource, namespace, name, object=recorded(session, obj))
     session.working_on(resource, name, namespace)
     try:
         await post(session, info, dry_run=dry_run, validation=validation, typed=True)
@@ -194,6 +196,7 @@ FLAGS = (
     *COMMON,
     *filename(),
     *SELECTOR,
+    *RECORD,
     Flag("edit", Type.BOOL, help="Edit before creating."),
     Flag("raw", help="Post to this path as it is."),
     Flag("windows-line-endings", Type.BOOL, help="Only for --edit on Windows."),

@@ -79,9 +79,16 @@ async def run(session: Session) -> None:
         return
     if flags.on("wait") and dry_run == "none":
         timeout = flags.seconds("timeout") or FOREVER
+        await _wait(session, [one for one in deleted if "watch" in one[0].resource.verbs], timeout)
+
+
+async def _wait(session: Session, deleted: Sequence[tuple[Info, str]], timeout: float) -> None:
+    try:
         for info, uid in deleted:
-            if "watch" in info.resource.verbs:
-                await wait_gone(session, info, uid, timeout=timeout)
+            await wait_gone(session, info, uid, timeout=timeout)
+    except ApiError as error:
+        if error.reason not in ("Forbidden", "MethodNotAllowed"):  # who may delete need not be let look
+            raise
 
 
 def _of_cluster(item: Item) -> bool:

@@ -75,9 +75,7 @@ class _Differ:
                 raise
         modified = last_applied.bare(info.object)  # what changes is shown, not what is remembered of it
         if live is None:
-            path = self.session.path_of(info.resource, info.namespace)
-            created: Object = await self.session.request("POST", path, query=query, body=modified)
-            return created
+            return await self.session.create(info.resource, info.namespace, modified, **query)
         original, schema = last_applied.original(live) or {}, schema_of(info.resource.gvk)
         if schema is None:
             patch, content_type = three_way_merge_patch(original, modified, live), MERGE_PATCH

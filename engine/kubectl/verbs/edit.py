@@ -12,6 +12,7 @@ from engine.api.patch import two_way_merge_patch, two_way_strategic_patch
 from engine.api.types import Object
 from engine.api.wire import MERGE_PATCH, STRATEGIC_PATCH
 from engine.kubectl import decoding, last_applied, manifests, yaml
+from engine.kubectl.change_cause import RECORD, recorded
 from engine.kubectl.command import Command
 from engine.kubectl.editor import edit_text
 from engine.kubectl.errors import CommandError, Exit, of
@@ -143,6 +144,7 @@ class _Edit:
         """What to send for an edit. Raises ApiError for an edit that no patch can say."""
         if self._session.flags.on("save-config"):
             after = last_applied.modified(after)
+        after = recorded(self._session, after)
         schema = schema_of(info.resource.gvk)
         if schema is None:
             return two_way_merge_patch(before, after), MERGE_PATCH
@@ -215,6 +217,7 @@ COMMAND = Command(
         *VALIDATE,
         *SAVE_CONFIG,
         *field_manager("kubectl-edit"),
+        *RECORD,
         Flag("output-patch", Type.BOOL, help="Show the patch that is sent."),
         Flag("subresource", help="The subresource to edit."),
         Flag("windows-line-endings", Type.BOOL, help="Write lines as Windows does."),

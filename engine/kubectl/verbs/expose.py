@@ -10,6 +10,7 @@ from typing import Any
 
 from engine.api.types import GVK, Object
 from engine.kubectl import last_applied, overrides
+from engine.kubectl.change_cause import RECORD, recorded
 from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError
 from engine.kubectl.flags import Flag
@@ -35,9 +36,9 @@ async def run(session: Session) -> None:
         service = _service(session, info)
         if session.namespace_given:
             service["metadata"]["namespace"] = session.namespace
-        service = overrides.overridden(session, service)
+        service = recorded(session, overrides.overridden(session, service))
         if session.flags.on("save-config") and dry_run != "client":
-            service = last_applied.modified(service)
+            service = last_applied.modified(service, typed=True)
         if dry_run != "client":
             query = {
                 "dryRun": "All" if dry_run == "server" else "",
@@ -171,6 +172,7 @@ COMMAND = Command(
         *DRY_RUN,
         *SAVE_CONFIG,
         *field_manager("kubectl-expose"),
+        *RECORD,
         *overrides.FLAGS,
         Flag("cluster-ip", help="The cluster IP to take; None for a headless service."),
         Flag("external-ip", help="An address that traffic may come in by."),

@@ -13,6 +13,7 @@ from engine.kubectl.flags import Flag, Type
 from engine.kubectl.kustomize.build import build, text
 from engine.kubectl.session import Session
 
+REORDER = "use the new 'sortOptions' field in kustomization.yaml instead."
 _ROOT_ONLY, _NONE = "LoadRestrictionsRootOnly", "LoadRestrictionsNone"
 
 
@@ -23,12 +24,8 @@ async def run(session: Session) -> None:
     restrictor = flags.text("load-restrictor")
     if restrictor not in ("", _ROOT_ONLY, _NONE):
         raise CommandError(f"illegal flag value --load-restrictor {restrictor}; legal values: [{_ROOT_ONLY} {_NONE}]")
-    if flags.given("reorder"):
-        session.err(
-            "Flag --reorder has been deprecated, use the new 'sortOptions' field in kustomization.yaml instead."
-        )
-        if (given := flags.text("reorder")) not in ("legacy", "none"):
-            raise CommandError(f"illegal flag value --reorder {given}; legal values: [legacy none]")
+    if flags.given("reorder") and (given := flags.text("reorder")) not in ("legacy", "none"):
+        raise CommandError(f"illegal flag value --reorder {given}; legal values: [legacy none]")
     folder = session.arguments[0] if session.arguments else "."
     order = "fifo" if flags.text("reorder") == "none" else "legacy"
     objects = build(folder, restricted=restrictor != _NONE, order=order, warn=session.err, log=session.log)
@@ -65,7 +62,7 @@ COMMAND = Command(
         Flag("mount", Type.STRINGS, help="Storage for functions."),
         Flag("network", Type.BOOL, help="Network for functions that ask for it."),
         Flag("network-name", default="bridge", help="The network of functions."),
-        Flag("reorder", default="unspecified", help="Deprecated: legacy or none.", hidden=True),
+        Flag("reorder", default="unspecified", help="Legacy or none.", hidden=True, deprecated=REORDER),
         Flag("output", short="o", help="The file to write; standard output if none."),
     ),
     examples=("kustomize /home/config/production",),

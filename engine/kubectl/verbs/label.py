@@ -13,6 +13,7 @@ from engine.api.selectors import label_value_errors
 from engine.api.types import Object
 from engine.api.wire import MERGE_PATCH
 from engine.kubectl.arguments import split_arguments, split_changes
+from engine.kubectl.change_cause import RECORD, recorded
 from engine.kubectl.command import Command, Run
 from engine.kubectl.errors import CommandError, of
 from engine.kubectl.flags import Flag, Type
@@ -128,6 +129,8 @@ class _Editor:
             return
         before = info.object
         after = self._changed(before)
+        if not self._local:
+            after = recorded(self.session, after)
         if self._local:
             info.object = after
         elif self.noun == "annotation" or before["metadata"].get(self.map_name) != after["metadata"][self.map_name]:
@@ -213,6 +216,7 @@ def _command(name: str, short: str, run: Run) -> Command:
             *ALL_NAMESPACES,
             *DRY_RUN,
             *field_manager(f"kubectl-{name}"),
+            *RECORD,
             Flag("list", Type.BOOL, help="Show what there is."),
             Flag("local", Type.BOOL, help="Change the manifest here and send nothing."),
             Flag("overwrite", Type.BOOL, help="Replace values that are there."),

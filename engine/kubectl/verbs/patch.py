@@ -16,6 +16,7 @@ from engine.api.patch import json_patched, merge_patch, strategic_merge_patch
 from engine.api.types import GVR, Object
 from engine.api.wire import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 from engine.kubectl import yaml
+from engine.kubectl.change_cause import RECORD, record_patch
 from engine.kubectl.command import Command
 from engine.kubectl.discovery import Resource
 from engine.kubectl.errors import CommandError
@@ -52,6 +53,8 @@ async def run(session: Session) -> None:
             after = _locally(kind, before, patch, info)
         else:
             after = await _sent(session, info, patch, TYPES[kind], dry_run=dry_run)
+            if (cause := record_patch(session)) is not None:
+                after = await _sent(session, info, cause, MERGE_PATCH, dry_run=dry_run)
         operation = "patched" if after != before else "patched (no change)"
         result_printer(session, operation)(after, _answered(info.resource, after))  # a dry run is not spoken of
 
@@ -145,6 +148,7 @@ COMMAND = Command(
         *PRINT,
         *DRY_RUN,
         *field_manager("kubectl-patch"),
+        *RECORD,
         Flag("local", Type.BOOL, help="Patch the manifest here and send nothing."),
         Flag("patch", short="p", help="The patch."),
         Flag("patch-file", help="A file with the patch."),

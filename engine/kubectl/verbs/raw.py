@@ -11,7 +11,6 @@ from urllib.parse import parse_qsl
 import orjson
 
 from engine.api.golang import url as go_url
-from engine.kubectl import yaml
 from engine.kubectl.errors import CommandError
 from engine.kubectl.session import Session
 
@@ -20,20 +19,16 @@ _ACCEPT = {"accept": "application/json, */*"}
 
 async def raw(session: Session, method: str, path: str) -> None:
     """Send the request and print what is answered. Raises CommandError, ApiError."""
+    files = session.flags.many("filename") if method != "GET" else []
+    if method != "GET":
+        _check(session, files, needs_file=method in ("POST", "PUT"))
     try:
         url = go_url.parse(path, request=True)
     except ValueError as error:
         raise CommandError(f"--raw must be a valid URL path: {error}") from error
-    files = session.flags.many("filename") if method != "GET" else []
-    if len(files) > 1 or (method in ("POST", "PUT") and len(files) != 1):
-        raise CommandError("--raw can only use a single local file or stdin")
     body = None
-    if files:
-        text = session.stdin.read() if files[0] == "-" else _read(files[0])
-        try:
-            body = yaml.load(text)
-        except yaml.YamlError as error:
-            raise CommandError(f"error parsing {files[0]}: {error}") from error
+    if files:  # goes as it is, YAML too, of which the server says what it thinks
+        body = (session.stdin.read() if files[0] == "-" else _read(files[0])).encode()
     query: dict[str, list[str]] = {}
     for name, value in parse_qsl(url.query, keep_blank_values=True):
         query.setdefault(name, []).append(value)
@@ -43,6 +38,23 @@ async def raw(session: Session, method: str, path: str) -> None:
         session.stdout.write(answer.decode(errors="replace"))
     elif answer is not None:  # of a server in this process, which writes objects for nobody
         session.stdout.write(orjson.dumps(answer).decode() + "\n")
+
+
+def _check(session: Session, files: list[str], *, needs_file: bool) -> None:
+    """What goes with --raw. Raises CommandError."""
+    flags = session.flags
+    if flags.on("edit"):
+        raise CommandError("--raw and --edit are mutually exclusive")
+    if len(files) > 1 or (needs_file and not files):
+        raise CommandError("--raw can only use a single local file or stdin")
+    if files and files[0].startswith(("http://", "https://")):
+        raise CommandError("--raw cannot read from a url")
+    if flags.on("recursive"):
+        raise CommandError("--raw and --recursive are mutually exclusive")
+    if needs_file and flags.text("selector"):
+        raise CommandError("--raw and --selector (-l) are mutually exclusive")
+    if flags.text("output"):
+        raise CommandError("--raw and --output are mutually exclusive")
 
 
 def _read(name: str) -> str:

@@ -90,9 +90,7 @@ def _saves(session: Session, obj: Object) -> bool:
 
 async def _send(session: Session, info: Info, obj: Object, query: dict[str, str]) -> Object:
     if session.flags.on("force"):
-        path = session.path_of(info.resource, info.namespace)
-        created: Object = await session.request("POST", path, query=query, body=obj)
-        return created
+        return await session.create(info.resource, info.namespace, obj, **query)
     if not obj["metadata"].get("resourceVersion"):
         live = await session.get(info.resource, info.name, info.namespace)
         obj = {**obj, "metadata": {**obj["metadata"], "resourceVersion": live["metadata"]["resourceVersion"]}}

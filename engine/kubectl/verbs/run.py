@@ -9,6 +9,7 @@ import re
 
 from engine.api.types import Object
 from engine.kubectl import overrides
+from engine.kubectl.change_cause import RECORD
 from engine.kubectl.command import Command
 from engine.kubectl.discovery import Resource
 from engine.kubectl.errors import CommandError
@@ -158,6 +159,7 @@ COMMAND = Command(
         *DRY_RUN,
         *SAVE_CONFIG,
         *field_manager("kubectl-run"),
+        *RECORD,
         *deletion(wait=False),
         *overrides.FLAGS,
         DETACH_KEYS,

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
+from engine.api.golang.text import quoted
 from engine.api.types import Object
 from engine.api.wire import MERGE_PATCH
+from engine.kubectl.change_cause import RECORD, record_patch
 from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError, of
 from engine.kubectl.flags import Flag, Type
@@ -16,7 +18,7 @@ from engine.kubectl.flagsets import ALL, DRY_RUN, PRINT, SELECTOR, filename
 from engine.kubectl.printers.objects import result_printer
 from engine.kubectl.selection import Info, Selection, collect, visit
 from engine.kubectl.session import Session
-from engine.kubectl.verbs.watching import follow
+from engine.kubectl.verbs.watching import RETRY_SECONDS
 
 
 async def run(session: Session) -> None:
@@ -28,23 +30,29 @@ async def run(session: Session) -> None:
         raise CommandError("The --current-replicas must specify an integer of -1 or greater")
     dry_run = session.dry_run()
     printer = result_printer(session, "scaled", dry_run=dry_run)
-    scaled: list[Info] = []
 
     async def scale(info: Info) -> None:
         if dry_run == "client":
             info.object = {**info.object, "spec": {**(info.object.get("spec") or {}), "replicas": replicas}}
         else:
             await _scale(session, info, replicas, dry_run)
-        scaled.append(info)
+        if dry_run == "none" and (timeout := flags.seconds("timeout")):
+            await _wait(session, info, replicas, timeout)
+        if dry_run != "client" and (cause := record_patch(session)) is not None:
+            await session.patch(
+                info.resource,
+                info.name,
+                info.namespace,
+                cause,
+                MERGE_PATCH,
+                dryRun="All" if dry_run == "server" else None,
+            )
         printer(info.object, info.resource)
 
     selection = Selection.of_flags(session)
     selection.fetch = not session.from_files  # a manifest is taken as it stands
     if not await (_of_manifests(session, selection, scale) if session.from_files else visit(session, selection, scale)):
         raise CommandError("no objects passed to scale")
-    if dry_run == "none" and (timeout := flags.seconds("timeout")):
-        for info in scaled:
-            await _wait(session, info, replicas, timeout)
 
 
 async def _of_manifests(session: Session, selection: Selection, scale: Callable[[Info], Awaitable[None]]) -> int:
@@ -80,19 +88,17 @@ async def _scale(session: Session, info: Info, replicas: int, dry_run: str) -> N
 
 
 async def _wait(session: Session, info: Info, replicas: int, timeout: float) -> None:
+    """Ask each second how many replicas there are. Another number that is wanted meanwhile ends the wait too."""
     try:
         async with session.clock.timeout(timeout):
-            async for kind, obj in follow(session, info.resource, info.namespace, info.name):
-                if kind != "DELETED" and _has(obj, replicas):
+            while True:
+                scale = await session.get(info.resource, info.name, info.namespace, subresource="scale")
+                wanted = (scale.get("spec") or {}).get("replicas", 0)
+                if wanted != replicas or (scale.get("status") or {}).get("replicas", 0) == wanted:
                     return
+                await session.clock.sleep(RETRY_SECONDS)
     except TimeoutError as error:
-        raise CommandError("timed out waiting for the condition") from error
-
-
-def _has(obj: Object, replicas: int) -> bool:
-    status = obj.get("status") or {}
-    seen = int(status.get("observedGeneration") or 0) >= int(obj["metadata"].get("generation") or 0)
-    return seen and int(status.get("replicas") or 0) == replicas
+        raise CommandError(f"timed out waiting for {quoted(info.name)} to be synced") from error
 
 
 COMMAND = Command(
@@ -106,6 +112,7 @@ COMMAND = Command(
         *SELECTOR,
         *ALL,
         *DRY_RUN,
+        *RECORD,
         Flag("current-replicas", Type.INT, default=-1, help="Only if this many replicas are wanted now."),
         Flag("replicas", Type.INT, required=True, help="How many replicas."),
         Flag("resource-version", help="Only if the object has this resourceVersion."),

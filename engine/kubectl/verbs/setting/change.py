@@ -11,6 +11,7 @@ from engine.api.errors import ApiError
 from engine.api.patch import two_way_strategic_patch
 from engine.api.types import Object, copy_object
 from engine.api.wire import STRATEGIC_PATCH
+from engine.kubectl.change_cause import recorded
 from engine.kubectl.errors import CommandError, UnfitError, of
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import ALL, DRY_RUN, PRINT, SELECTOR, field_manager, filename
@@ -69,6 +70,7 @@ async def change(
     async def update(info: Info) -> None:
         after = copy_object(info.object)
         alter(info, after)
+        after = recorded(session, after)
         if after == info.object and not local and not even_unchanged:
             return
         if local:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from engine.api.types import Object
 from engine.kubectl.arguments import split_changes
+from engine.kubectl.change_cause import RECORD
 from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError
 from engine.kubectl.printers.objects import result_printer
@@ -48,6 +49,6 @@ IMAGE = Command(
     short="Update the image of a pod template",
     usage="(-f FILENAME | TYPE NAME) CONTAINER_NAME_1=CONTAINER_IMAGE_1 ... CONTAINER_NAME_N=CONTAINER_IMAGE_N",
     run=run,
-    flags=FLAGS,
+    flags=(*FLAGS, *RECORD),
     examples=("set image deployment/web nginx=nginx:1.28",),
 )

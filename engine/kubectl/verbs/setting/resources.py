@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from engine.api.quantity import Quantity, QuantityError
 from engine.api.types import Object
+from engine.kubectl.change_cause import RECORD
 from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError
 from engine.kubectl.flags import Flag
@@ -83,6 +84,7 @@ RESOURCES = Command(
     run=set_resources,
     flags=(
         *FLAGS,
+        *RECORD,
         Flag("containers", short="c", default="*", help="Only these containers, by name or with a `*`."),
         Flag("limits", help="The most that a container may use, as in cpu=200m,memory=512Mi."),
         Flag("requests", help="What a container is given, as in cpu=100m,memory=256Mi."),
@@ -95,6 +97,6 @@ SERVICE_ACCOUNT = Command(
     usage="(-f FILENAME | TYPE NAME) SERVICE_ACCOUNT",
     run=set_service_account,
     aliases=("sa",),
-    flags=WITHOUT_SELECTOR,
+    flags=(*WITHOUT_SELECTOR, *RECORD),
     examples=("set serviceaccount deployment web robot",),
 )

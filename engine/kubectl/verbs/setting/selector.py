@@ -8,6 +8,7 @@ from __future__ import annotations
 from engine.api.errors import ApiError
 from engine.api.selectors import LabelSelector
 from engine.api.types import Object
+from engine.kubectl.change_cause import RECORD
 from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError
 from engine.kubectl.flags import Flag, Type
@@ -90,7 +91,7 @@ SELECTOR = Command(
     short="Set the selector on a resource",
     usage="(-f FILENAME | TYPE NAME) EXPRESSIONS [--resource-version=version]",
     run=set_selector,
-    flags=(*WITHOUT_KUSTOMIZE, Flag("resource-version", help="Only if the object is still at this version.")),
+    flags=(*WITHOUT_KUSTOMIZE, *RECORD, Flag("resource-version", help="Only if the object is still at this version.")),
     examples=("set selector service web app=web",),
 )
 SUBJECT = Command(
