@@ -108,7 +108,9 @@ class CommandLine(Guarded, Vertical):
     def action_tab(self, by: int) -> None:
         """Once: what is sure, and what it may be; again: one after the other."""
         if self._candidates:
-            self._candidate = (self._candidate + by) % len(self._candidates)
+            before_all = self._candidate < 0 and by < 0  # backwards from none is the last
+            self._candidate = -1 if before_all else self._candidate + by
+            self._candidate %= len(self._candidates)
             self._put_word(self._candidates[self._candidate])
             self._show_candidates()
         else:

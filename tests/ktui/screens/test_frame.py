@@ -157,6 +157,11 @@ async def test_tab_completes_and_goes_through_what_fits(show: Show) -> None:
         await driver.type("x")
         await driver.press("tab")
         await driver.sees("nothing begins so")
+        line.value = "describe nodes node-"
+        await driver.press("tab")
+        await driver.sees("node-1  node-2  node-3")
+        await driver.press("shift+tab")
+        await driver.until(lambda: line.value == "describe nodes node-3")
 
 
 async def test_a_namespace_is_chosen_by_a_key_or_a_word(show: Show) -> None:
