@@ -37,8 +37,8 @@ class Spans:
         self._rest = b""
 
     def read(self, chunk: bytes) -> None:
-        self.is_told = True
         *lines, self._rest = (self._rest + chunk).split(b"\n")
+        self.is_told = self.is_told or bool(lines)
         self._lines.extend(lines if self._is_live else (line for line in lines if HEARTBEAT not in line))
         while len(self._lines) > WAITING_MOST:
             self._lines.popleft()
@@ -83,7 +83,8 @@ async def slices(
         began = clock.monotonic()
         if spans.is_told and not was_told:
             was_told = True
-            yield spans.take(SLICE)
+            if not spans:
+                yield []
         while spans and not after() and clock.monotonic() < began + SLICE_SECONDS:
             yield spans.take(SLICE)
         await clock.sleep(FRAME_SECONDS)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import orjson
 
-from ktui.feeds.trace import WAITING_MOST, Spans
+from engine.clock import VirtualClock
+from ktui.feeds.trace import WAITING_MOST, Spans, slices
 
 
 def lines(first: int, count: int) -> bytes:
@@ -54,3 +55,18 @@ def test_a_write_of_an_hour_ago_is_not_pushed_out_by_the_heartbeats_since() -> N
     assert ids(spans) == [0, 1, 2, 3, 4]
     spans.read(heartbeats(WAITING_MOST + 5, 2))  # those that come from now on can be looked at
     assert ids(spans) == [WAITING_MOST + 5, WAITING_MOST + 6]
+
+
+async def test_an_engine_that_kept_nothing_to_show_is_heard_all_the_same(virtual_clock: VirtualClock) -> None:
+    spans = Spans()
+    coming = slices(spans, virtual_clock)
+    spans.read(lines(0, 1)[:-1])  # not yet a whole line
+    assert not spans.is_told
+    spans.read(b"\n")
+    assert [span["id"] for span in await anext(coming)] == [0]
+    spans = Spans()
+    coming = slices(spans, virtual_clock)
+    spans.read(heartbeats(0, 2))
+    assert await anext(coming) == []
+    spans.read(lines(2, WAITING_MOST + 10))  # was kept from before too
+    assert spans.skipped == 0
