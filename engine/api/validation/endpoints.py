@@ -9,7 +9,8 @@ from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.labels import label_map
 from engine.api.validation.problems import Problems
-from engine.api.validation.services import PROTOCOLS, special_address
+from engine.api.validation.service_addresses import special_address
+from engine.api.validation.services import PROTOCOLS
 
 _ADDRESS_TYPES = ("FQDN", "IPv4", "IPv6")
 _MAX_ENDPOINTS, _MAX_PORTS, _MAX_ADDRESSES = 1000, 20000, 100
@@ -27,6 +28,12 @@ def endpoints(obj: Object, problems: Problems) -> None:
         ports = subset.get("ports", ())
         for number, port in enumerate(ports):
             _endpoint_port(port, f"{path}.ports[{number}]", problems, name_required=len(ports) > 1)
+
+
+def endpoints_update(new: Object, old: Object, problems: Problems) -> None:
+    """Subsets that have not changed may be as older releases took them."""
+    if new.get("subsets", []) != old.get("subsets", []):
+        endpoints(new, problems)
 
 
 def _address(address: Object, path: str, problems: Problems) -> None:

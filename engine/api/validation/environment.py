@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from engine.api.types import Object
 from engine.api.validation import text
-from engine.api.validation.files import local_file
+from engine.api.validation.files import no_backsteps
 from engine.api.validation.problems import Problems
 from engine.api.validation.windows import containers_with_path
 
@@ -37,7 +37,6 @@ _RESOURCES = (
 _SUBSCRIPT = re.compile(r"(.+)\['(.*)'\]")
 _SIZES = ("1", *(f"1{suffix}" for suffix in ("k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")))
 _ONE_OF = "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`"
-_KEY_LENGTH = 128
 
 
 def env(variables: Sequence[Object], path: str, problems: Problems) -> None:
@@ -99,15 +98,13 @@ def _file_key(reference: Object, path: str, problems: Problems) -> None:
         problems.required(f"{path}.key")
     else:
         problems.all_invalid(f"{path}.key", key, text.env_name(key))
-        if len(key) > _KEY_LENGTH:
-            problems.too_long(f"{path}.key", _KEY_LENGTH)
     volume = reference.get("volumeName", "")
     if not volume:
         problems.required(f"{path}.volumeName")
     else:
         problems.all_invalid(f"{path}.volumeName", volume, text.dns_label(volume))
     problems.required_fields(reference, path, "path")
-    local_file(reference.get("path", ""), f"{path}.path", problems)
+    no_backsteps(reference.get("path", ""), f"{path}.path", problems)
 
 
 def file_volumes(spec: Object, path: str, problems: Problems) -> None:
@@ -115,9 +112,10 @@ def file_volumes(spec: Object, path: str, problems: Problems) -> None:
     volumes = {volume.get("name", ""): volume for volume in spec.get("volumes", ())}
     for container, at in containers_with_path(spec, path):
         for index, variable in enumerate(container.get("env", ())):
-            name = variable.get("valueFrom", {}).get("fileKeyRef", {}).get("volumeName")
-            if not name:
+            reference = variable.get("valueFrom", {}).get("fileKeyRef")
+            if reference is None:
                 continue
+            name = reference.get("volumeName", "")
             where = f"{at}.env[{index}].valueFrom.fileKeyRef.volumeName"
             if name not in volumes:
                 problems.not_found(where, name)

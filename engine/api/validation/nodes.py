@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Sequence
 
+from engine.api import errors
 from engine.api.types import Object
 from engine.api.validation import placement, text
 from engine.api.validation.annotated_json import Struct, decoded
@@ -35,16 +35,28 @@ def node(obj: Object, problems: Problems) -> None:
     _annotations(obj, problems)
     taints(spec.get("taints", ()), "metadata.taints", problems)
     _resources(obj, problems)
-    ranges = spec.get("podCIDRs") or ([spec["podCIDR"]] if spec.get("podCIDR") else [])
+    swap = obj.get("status", {}).get("nodeInfo", {}).get("swap", {}).get("capacity")
+    if swap is not None and swap <= 0:
+        problems.invalid("metadata.nodeSwapStatus.capacity", swap, "must be greater than zero")
+    _declared_features(obj.get("status", {}).get("declaredFeatures", ()), problems)
+    _ranges(spec.get("podCIDRs") or ([spec["podCIDR"]] if spec.get("podCIDR") else []), problems)
+
+
+def _ranges(ranges: Sequence[str], problems: Problems) -> None:
+    """Of the node's Pods: of several, there is one of each family."""
+    path = "spec.podCIDRs"
     for index, value in enumerate(ranges):
-        problems.all_invalid(f"spec.podCIDRs[{index}]", value, text.cidr(value))
-    if len(ranges) > 1:
-        versions = {ipaddress.ip_network(value, strict=False).version for value in ranges if not text.cidr(value)}
-        if len(ranges) > 2 or versions != {4, 6}:
-            problems.invalid("spec.podCIDRs", ranges, "may specify no more than one CIDR for each IP family")
-        for index, value in enumerate(ranges):
-            if value in ranges[:index]:
-                problems.duplicate(f"spec.podCIDRs[{index}]", value)
+        problems.all_invalid(f"{path}[{index}]", value, text.cidr(value))
+    if len(ranges) < 2:
+        return
+    families = [text.cidr_family(value) for value in ranges]
+    if None in families:
+        index = families.index(None)
+        error = f"invalid CIDR[{index}]: <nil> (invalid CIDR address: {ranges[index]})"
+        detail = f"invalid PodCIDRs. failed to check with dual stack with error:{error}"
+        problems.append(errors.field_internal(path, detail))
+    if len(ranges) > 2 or set(families) != {4, 6}:
+        problems.invalid(path, ranges, "may specify no more than one CIDR for each IP family")
 
 
 def _resources(obj: Object, problems: Problems) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Sequence
 
 from engine.api import errors
@@ -227,7 +226,7 @@ def _host_addresses(status: Object, known: Sequence[str], problems: Problems) ->
 
 def dual_stack(addresses: Sequence[str]) -> bool:
     """Whether there are addresses of each family."""
-    return {ipaddress.ip_address(address).version for address in addresses if not text.ip_address(address)} == {4, 6}
+    return {text.address_family(address) for address in addresses} == {4, 6}
 
 
 def _users(statuses: Sequence[Object], path: str, spec: Object, problems: Problems, *, largest_user: int) -> None:

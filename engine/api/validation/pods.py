@@ -199,7 +199,7 @@ def _resource_claims(spec: Object, path: str, problems: Problems, *, owner: Volu
             problems.invalid(at, internal("PodResourceClaim", claim), detail)
         for field in sources:
             problems.all_invalid(f"{at}.{field}", claim[field], text.dns_subdomain(claim[field]))
-    return frozenset(names)
+    return frozenset(names - {""})
 
 
 def _host_network_ports(spec: Object, path: str, problems: Problems, *, is_pod: bool) -> None:

@@ -219,7 +219,7 @@ _CONFIGURATION: Mapping[tuple[str, str], Rules] = {
     (SCHEDULING, "PriorityClass"): Rules(policies.priority_class, policies.priority_class_update),
 }
 _NETWORK_STORAGE: Mapping[tuple[str, str], Rules] = {
-    ("", "Endpoints"): Rules(endpoints.endpoints, steps=(_CHANGED, _WHOLE, _as_new(endpoints.endpoints))),
+    ("", "Endpoints"): Rules(endpoints.endpoints, steps=(_CHANGED, _WHOLE, endpoints.endpoints_update)),
     ("", "PersistentVolume"): Rules(
         persistent_volumes.new_persistent_volume,
         steps=(
@@ -241,7 +241,7 @@ _NETWORK_STORAGE: Mapping[tuple[str, str], Rules] = {
         services.service,
         status=services.service_status,
         name=text.dns_label,
-        steps=(_CHANGED, services.changed_service, _as_new(services.service)),
+        steps=(_CHANGED, services.changed_service, services.replacing_service),
     ),
     (DISCOVERY, "EndpointSlice"): Rules(endpoints.endpoint_slice, endpoints.endpoint_slice_update),
     (NETWORKING, "IPAddress"): Rules(

@@ -5,9 +5,6 @@ A Service is checked before its addresses and node ports are allocated and after
 
 from __future__ import annotations
 
-import ipaddress
-from collections.abc import Sequence
-
 from engine.api.defaults.networking import externally_accessible
 from engine.api.strategies.service_strategy import needs_health_check
 from engine.api.types import Object
@@ -15,28 +12,40 @@ from engine.api.validation import text
 from engine.api.validation.go_values import internal
 from engine.api.validation.labels import label_map
 from engine.api.validation.networking import host_name
-from engine.api.validation.pod_status import dual_stack
 from engine.api.validation.probes import port as port_or_name
 from engine.api.validation.problems import IMMUTABLE, Problems
+from engine.api.validation.service_addresses import (
+    LOAD_BALANCER_ONLY,
+    cluster_addresses,
+    external_address,
+    is_headless,
+    source_ranges,
+)
 
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 _AFFINITIES = ("ClientIP", "None")
 _POLICIES = ("Cluster", "Local")
-_FAMILIES = ("IPv4", "IPv6")
-_FAMILY_POLICIES = ("PreferDualStack", "RequireDualStack", "SingleStack")
-_DISTRIBUTIONS = ("PreferClose", "PreferSameNode", "PreferSameZone")
+_DISTRIBUTIONS = ("PreferClose", "PreferSameZone", "PreferSameNode")
 PROTOCOLS = ("SCTP", "TCP", "UDP")
 _AFFINITY_LIMIT = 86400
-_LOAD_BALANCER_ONLY = "may only be used when `type` is 'LoadBalancer'"
 _ONCE = "may not change once set"
 _HINTS, _MODE = "service.kubernetes.io/topology-aware-hints", "service.kubernetes.io/topology-mode"
-_RANGES = "service.beta.kubernetes.io/load-balancer-source-ranges"
-_LOCAL_MULTICAST = (ipaddress.ip_network("224.0.0.0/24"), ipaddress.ip_network("ff02::/16"))
 _NONE = "None"
 
 
 def service(obj: Object, problems: Problems) -> None:
-    """In upstream's order."""
+    """A new Service."""
+    _service(obj, {}, problems)
+
+
+def replacing_service(new: Object, old: Object, problems: Problems) -> None:
+    """What is written as older releases took it may stay as it is (IsValidIPForLegacyField)."""
+    _service(new, old, problems)
+
+
+def _service(obj: Object, old: Object, problems: Problems) -> None:
+    """In upstream's order (validateService)."""
+    before = old.get("spec", {})
     annotations, spec = obj.get("metadata", {}).get("annotations", {}), obj.get("spec", {})
     kind, headless = spec.get("type", ""), is_headless(spec)
     hints, mode = annotations.get(_HINTS), annotations.get(_MODE)
@@ -56,18 +65,14 @@ def service(obj: Object, problems: Problems) -> None:
     label_map(spec.get("selector"), "spec.selector", problems)
     _affinity(spec, problems)
     if kind != "ExternalName":
-        cluster_addresses(spec, problems)
+        cluster_addresses(spec, problems, known=before.get("clusterIPs") or ())
     for index, address in enumerate(spec.get("externalIPs", ())):
-        plain_address(address, f"spec.externalIPs[{index}]", problems)
+        external_address(address, f"spec.externalIPs[{index}]", problems, known=before.get("externalIPs", ()))
     problems.one_of("spec.type", kind, _TYPES)
     _distinct_ports(spec, problems)
-    _source_ranges(spec, annotations, problems)
+    source_ranges(spec, annotations, problems, old=old)
     _load_balancer(spec, problems)
     _traffic(spec, problems)
-
-
-def is_headless(spec: Object) -> bool:
-    return bool(spec.get("clusterIPs") == [_NONE])
 
 
 def _external_name(spec: Object, problems: Problems) -> None:
@@ -141,99 +146,10 @@ def _client_affinity(config: Object | None, path: str, problems: Problems) -> No
         problems.invalid(f"{path}.clientIP.timeoutSeconds", config["clientIP"]["timeoutSeconds"], detail)
 
 
-def cluster_addresses(spec: Object, problems: Problems) -> None:
-    """clusterIP and clusterIPs agree, and there is at most one address and one family of each kind.
-
-    Checked before addresses are allocated, too (ValidateServiceClusterIPsRelatedFields).
-    """
-    addresses, first, path = spec.get("clusterIPs") or [], spec.get("clusterIP", ""), "spec.clusterIPs"
-    if first and not addresses:
-        problems.required(path)
-    elif first and addresses[0] != first:
-        problems.invalid(path, addresses, "first value must match `clusterIP`")
-    elif not first and addresses:
-        problems.invalid(path, addresses, "must be empty when `clusterIP` is not specified")
-    _families(spec, problems)
-    before = len(problems)
-    for index, address in enumerate(addresses):
-        if index == 0 and address == _NONE:
-            if len(addresses) > 1:
-                problems.invalid(path, addresses, "'None' must be the first and only value")
-        else:
-            problems.all_invalid(f"{path}[{index}]", address, text.ip_address(address))
-    wrong = len(problems) > before
-    if len(addresses) > 2:
-        problems.invalid(path, addresses, "may only hold up to 2 values")
-    if wrong:
-        return
-    if len(addresses) > 1 and not dual_stack(addresses):
-        problems.invalid(path, addresses, "may specify no more than one IP for each IP family")
-    _families_of(addresses, spec.get("ipFamilies") or [], problems)
-
-
-def _families(spec: Object, problems: Problems) -> None:
-    families, policy = spec.get("ipFamilies") or [], spec.get("ipFamilyPolicy")
-    for index, family in enumerate(families):
-        if family not in _FAMILIES:
-            problems.not_supported(f"spec.ipFamilies[{index}]", family, _FAMILIES)
-        if family in families[:index]:
-            problems.duplicate(f"spec.ipFamilies[{index}]", family)
-    problems.unless_in("spec.ipFamilyPolicy", policy, _FAMILY_POLICIES)
-
-
-def _families_of(addresses: Sequence[str], families: Sequence[str], problems: Problems) -> None:
-    for index, (family, address) in enumerate(zip(families, addresses, strict=False)):
-        if address != _NONE and family in _FAMILIES and f"IPv{ipaddress.ip_address(address).version}" != family:
-            detail = f"expected an {family} value as indicated by `ipFamilies[{index}]`"
-            problems.invalid(f"spec.clusterIPs[{index}]", address, detail)
-
-
-def plain_address(address: str, path: str, problems: Problems) -> None:
-    wrong = text.ip_address(address)
-    problems.all_invalid(path, address, wrong)
-    if not wrong:
-        special_address(address, path, problems)
-
-
-def special_address(address: str, path: str, problems: Problems) -> None:
-    """What an endpoint cannot have (ValidateNonSpecialIP)."""
-    parsed = text.sloppy_address(address)
-    if parsed is None:
-        problems.invalid(path, address, "must be a valid IP address")
-        return
-    if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped is not None:
-        parsed = parsed.ipv4_mapped
-    if parsed.is_unspecified:
-        problems.invalid(path, address, f"may not be unspecified ({address})")
-    if parsed.is_loopback:
-        problems.invalid(path, address, "may not be in the loopback range (127.0.0.0/8, ::1/128)")
-    if parsed.is_link_local:
-        problems.invalid(path, address, "may not be in the link-local range (169.254.0.0/16, fe80::/10)")
-    if any(parsed in network for network in _LOCAL_MULTICAST if network.version == parsed.version):
-        problems.invalid(path, address, "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)")
-
-
-def _source_ranges(spec: Object, annotations: Object, problems: Problems) -> None:
-    """The field or, before there was one, an annotation."""
-    ranges, balanced = spec.get("loadBalancerSourceRanges", ()), spec.get("type") == "LoadBalancer"
-    if ranges:
-        if not balanced:
-            problems.forbidden("spec.LoadBalancerSourceRanges", _LOAD_BALANCER_ONLY)
-        for index, value in enumerate(ranges):
-            plain = value.strip()
-            problems.all_invalid(f"spec.LoadBalancerSourceRanges[{index}]", plain, text.cidr(plain))
-    elif _RANGES in annotations:
-        path, value = f"metadata.annotations[{_RANGES}]", annotations[_RANGES].strip()
-        if not balanced:
-            problems.forbidden(path, _LOAD_BALANCER_ONLY)
-        for part in value.split(",") if value else ():
-            problems.all_invalid(path, part.strip(), text.cidr(part.strip()))
-
-
 def _load_balancer(spec: Object, problems: Problems) -> None:
     balanced, given = spec.get("type") == "LoadBalancer", "allocateLoadBalancerNodePorts" in spec
     if given and not balanced:
-        problems.forbidden("spec.allocateLoadBalancerNodePorts", _LOAD_BALANCER_ONLY)
+        problems.forbidden("spec.allocateLoadBalancerNodePorts", LOAD_BALANCER_ONLY)
     elif balanced and not given:
         problems.required("allocateLoadBalancerNodePorts")
     _load_balancer_class(spec, problems)
@@ -246,7 +162,7 @@ def _load_balancer_class(spec: Object, problems: Problems) -> None:
     if spec.get("type") == "LoadBalancer":
         problems.all_invalid("spec.loadBalancerClass", name, text.qualified_name(name))
     else:
-        problems.forbidden("spec.loadBalancerClass", _LOAD_BALANCER_ONLY)
+        problems.forbidden("spec.loadBalancerClass", LOAD_BALANCER_ONLY)
 
 
 def _traffic(spec: Object, problems: Problems) -> None:
@@ -337,13 +253,14 @@ def _single_stack(spec: Object, problems: Problems, *, what: str) -> None:
 def service_status(new: Object, old: Object, problems: Problems) -> None:
     """ValidateLoadBalancerStatus."""
     entries = new.get("status", {}).get("loadBalancer", {}).get("ingress", ())
+    known = [entry.get("ip", "") for entry in old.get("status", {}).get("loadBalancer", {}).get("ingress", ())]
     path = "status.loadBalancer.ingress"
     if entries and new.get("spec", {}).get("type") != "LoadBalancer":
         problems.forbidden(path, "may only be used when `spec.type` is 'LoadBalancer'")
         return
     for index, entry in enumerate(entries):
         at, address, mode = f"{path}[{index}]", entry.get("ip", ""), entry.get("ipMode")
-        if address:
+        if address and address not in known:
             problems.all_invalid(f"{at}.ip", address, text.ip_address(address))
         if mode is None and address:
             problems.required(f"{at}.ipMode", "must be specified when `ip` is set")

@@ -275,6 +275,13 @@ def cidr(value: str) -> tuple[str, ...]:
     return ()
 
 
+def cidr_family(value: str) -> int | None:
+    """4 or 6, however the network is written (ParseCIDRSloppy); none if it is no network."""
+    if cidr(value) == (_CIDR_TEXT,):
+        return None
+    return 6 if ":" in value else 4
+
+
 def interface_address(value: str) -> tuple[str, ...]:
     """An address with the length of its network's prefix, in its only form (IsValidInterfaceAddress)."""
     address, _, length = value.partition("/")
@@ -290,6 +297,12 @@ def interface_address(value: str) -> tuple[str, ...]:
 def sloppy_address(value: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     """An address as Go read it before it minded leading zeros (netutils.ParseIPSloppy); None if it is none."""
     return _address(_without_zeros(value))
+
+
+def address_family(value: str) -> int | None:
+    """4 or 6, however the address is written; none if it is no address. An IPv4-mapped one is the IPv4 one to Go."""
+    found = sloppy_address(value)
+    return None if found is None else 4 if _is_mapped(found) else found.version
 
 
 def _address(value: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

@@ -12,7 +12,7 @@ from ipaddress import ip_address
 from engine.api.errors import invalid
 from engine.api.types import GVK, Object
 from engine.api.validation.problems import Problems
-from engine.api.validation.services import cluster_addresses
+from engine.api.validation.service_addresses import cluster_addresses
 
 SERVICE = GVK("", "v1", "Service")
 _SINGLE, _PREFER, _REQUIRE = "SingleStack", "PreferDualStack", "RequireDualStack"
@@ -28,7 +28,7 @@ def init_families(service: Object, before: Object | None, configured: Sequence[s
     if not spec.get("ipFamilyPolicy"):
         spec["ipFamilyPolicy"] = _policy(spec, old)
     problems = Problems()
-    cluster_addresses(spec, problems)
+    cluster_addresses(spec, problems, known=(old or {}).get("clusterIPs") or ())
     _refuse(service, problems)
     if old is not None:
         _reduce(spec, old, problems)

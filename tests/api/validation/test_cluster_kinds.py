@@ -130,7 +130,27 @@ ROWS: dict[str, tuple[GVK, Object, list[str]]] = {
         [
             'spec.podCIDRs: Invalid value: ["10.0.0.0/24","10.0.0.0/24"]: '
             "may specify no more than one CIDR for each IP family",
-            'spec.podCIDRs[1]: Duplicate value: "10.0.0.0/24"',
+        ],
+    ),
+    "a node of a range that is none": (
+        NODE,
+        spec(podCIDRs=["10.0.0.0/24", "bad"]),
+        [
+            'spec.podCIDRs[1]: Invalid value: "bad": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)',
+            "spec.podCIDRs: Internal error: invalid PodCIDRs. failed to check with dual stack with error:"
+            "invalid CIDR[1]: <nil> (invalid CIDR address: bad)",
+            'spec.podCIDRs: Invalid value: ["10.0.0.0/24","bad"]: may specify no more than one CIDR for each IP family',
+        ],
+    ),
+    "a new node that says what it can do": (
+        NODE,
+        {"status": {"nodeInfo": {"swap": {"capacity": 0}}, "declaredFeatures": ["Second", "First", "no"]}},
+        [
+            "metadata.nodeSwapStatus.capacity: Invalid value: 0: must be greater than zero",
+            'status.declaredFeatures[1]: Invalid value: "First": list must be sorted alphabetically',
+            'status.declaredFeatures[2]: Invalid value: "no": invalid feature name "no": must start with an '
+            "UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or "
+            "MyFeature/mySubFeature), and contain only alphanumeric characters and slashes",
         ],
     ),
     "an event of another namespace": (

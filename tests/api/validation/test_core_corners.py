@@ -101,6 +101,29 @@ CASES: dict[str, tuple[GVK, Object, list[str]]] = {
             'spec.containers[0].env[3].valueFrom.fileKeyRef.volumeName: Not found: "No"',
         ],
     ),
+    "files of variables of nowhere, and of anywhere in a volume": (
+        POD,
+        container(env=[{"name": "A", "valueFrom": {"fileKeyRef": {"key": "k" * 200, "path": "/a"}}}]),
+        [
+            "spec.containers[0].env[0].valueFrom.fileKeyRef.volumeName: Required value",
+            'spec.containers[0].env[0].valueFrom.fileKeyRef.volumeName: Not found: ""',
+        ],
+    ),
+    "claims that have no name are not told among those that there are": (
+        POD,
+        {
+            **container(resources={"claims": [{"name": "b"}]}),
+            "spec": {
+                **container(resources={"claims": [{"name": "b"}]})["spec"],
+                "resourceClaims": [{"resourceClaimName": "x"}, {"name": "a", "resourceClaimName": "x"}],
+            },
+        },
+        [
+            "spec.resourceClaims[0].name: Required value",
+            'spec.containers[0].resources.claims[0]: Not found: "b": must be one of the names in '
+            "pod.spec.resourceClaims: a",
+        ],
+    ),
     "three addresses of two families": (
         SERVICE,
         service(clusterIP="10.0.0.1", clusterIPs=["10.0.0.1", "10.0.0.2", "fd00::1"]),

@@ -111,7 +111,7 @@ ROWS: dict[str, tuple[Object, list[str]]] = {
         {"trafficDistribution": "PreferFar"},
         [
             'spec.trafficDistribution: Unsupported value: "PreferFar": supported values: "PreferClose", '
-            '"PreferSameNode", "PreferSameZone"'
+            '"PreferSameZone", "PreferSameNode"'
         ],
     ),
     "ports of one number": (
