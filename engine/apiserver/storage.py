@@ -7,7 +7,7 @@ same, so that no reader pays for decoding again. Values are the objects as JSON 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from engine.api.errors import ApiError, bad_request, not_found
@@ -35,6 +35,8 @@ from engine.store.types import (
     StoreUnavailableError,
     prefix_end,
 )
+
+_CHUNK = 500  # objects that a webhook is asked for at once
 
 _MAX_OPERATIONS = 128  # of one transaction, etcd's --max-txn-ops
 
@@ -156,6 +158,17 @@ class Storage:
         cannot be."""
         if failed := await self._unconverted(info, stored):
             raise unreadable(info, failed)
+
+    async def prepare_cached(self, info: ResourceInfo, stored: Iterable[Object]) -> None:
+        """As `prepare_all`, of what a cache has. Raises ApiError 429 as long as not all of it can be converted."""
+        if not info.custom or self.converter is None:
+            return
+        unconverted, objects = self._caches.unconverted(info), list(stored)
+        for first in range(0, len(objects), _CHUNK):
+            if failed := await self._unconverted(info, objects[first : first + _CHUNK]):
+                unconverted.put(failed[0][0])
+                unconverted.check()
+        unconverted.clear()
 
     async def readable(self, info: ResourceInfo, stored: Object) -> bool:
         """Whether a stored object can be converted, after what must be done before that."""

@@ -130,7 +130,7 @@ async def test_a_webhook_that_fails(client: Client, webhook: Callable[..., None]
     patch: Object = {"spec": {"text": "x"}}
     attempts: list[tuple[Callable[[], Any], str]] = [
         (lambda: client.get(other, "a", namespace="default"), "InternalError"),
-        (lambda: client.list(other, namespace="default"), "StorageReadError"),
+        (lambda: client.list(other, namespace="default", limit=1), "StorageReadError"),
         (lambda: client.create(other, cron_tab("b", "v1beta2"), namespace="default"), ""),
         (lambda: client.patch(other, "a", patch, namespace="default", content_type=MERGE_PATCH), "InternalError"),
         (lambda: client.delete(other, "a", namespace="default"), "InternalError"),
@@ -144,6 +144,47 @@ async def test_a_webhook_that_fails(client: Client, webhook: Callable[..., None]
         corrupt = f"StorageError: corrupt object, Code: 7, Key: {shown}, ResourceVersion: 0, AdditionalErrorMsg: "
         assert (corrupt in str(caught.value)) == bool(reason)
     assert (await client.get(resource("v1beta1"), "a", namespace="default"))["spec"] == {}
+
+
+async def test_there_is_no_cache_of_what_a_webhook_does_not_convert(
+    client: Client, webhook: Callable[..., None]
+) -> None:
+    """Upstream's cache of a version holds what is converted: where it cannot be filled, only a page is read from the
+    store (storage/cacher/delegator.go), and watches are refused; those that are open end."""
+
+    def fail(obj: Object, target: str) -> Object:
+        return {} if obj["metadata"]["name"] == "b" else converted(obj, target)
+
+    webhook(converted)
+    await client.create(DEFINITIONS, versions(WEBHOOK))
+    other = resource("v1beta2")
+    await client.create(resource("v1beta1"), cron_tab("a", "v1beta1"), namespace="default")
+    assert len((await client.list(other, namespace="default")).items) == 1
+    watch = await client.watch(other, namespace="default")
+    webhook(fail)
+    await client.create(resource("v1beta1"), cron_tab("b", "v1beta1"), namespace="default")
+    assert [event.object["metadata"]["name"] async for event in watch] == ["a"]
+    attempts: list[Callable[[], Any]] = [
+        lambda: client.list(other, namespace="default"),
+        lambda: client.list(other),
+        lambda: client.list(other, resource_version="0"),
+        lambda: client.list(other, namespace="default", limit=1, label_selector="a=b"),
+        lambda: client.watch(other),
+    ]
+    for attempt in attempts:
+        with pytest.raises(ApiError, match=r"^storage is \(re\)initializing$") as caught:
+            await attempt()
+        assert (caught.value.code, caught.value.reason) == (429, "TooManyRequests")
+        assert caught.value.details == {"retryAfterSeconds": 1}
+    page = await client.list(other, namespace="default", limit=1)
+    assert [each["metadata"]["name"] for each in page.items] == ["a"]
+    with pytest.raises(ApiError) as caught:
+        await client.list(other, namespace="default", limit=1, continue_=page.continue_)
+    assert (caught.value.code, caught.value.reason) == (500, "StorageReadError")
+    assert len((await client.list(resource("v1beta1"))).items) == 2
+    webhook(converted)
+    assert len((await client.list(other)).items) == 2
+    await (await client.watch(other)).aclose()
 
 
 async def test_a_selector_looks_at_what_the_webhook_has_made(client: Client, webhook: Callable[..., None]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVR
 from engine.apiserver.cacher.watch_cache import WatchCache
+from engine.apiserver.corrupt_objects import UnreadableKeys
 from engine.apiserver.stored_values import StoredValues
 from engine.store.types import Store
 from engine.tasks import Supervisor
@@ -35,6 +36,7 @@ class WatchCaches:
         self._sizes = sizes or {}
         self._caches: dict[str, WatchCache] = {}
         self._resources: dict[str, GVR] = {}
+        self._unconverted: dict[GVR, UnreadableKeys] = {}
 
     def __iter__(self) -> Iterator[WatchCache]:
         return iter(self._caches.values())
@@ -67,6 +69,10 @@ class WatchCaches:
                 size=self._sizes.get(info.gvr.group_resource) or self._size,
             )
         return cache
+
+    def unconverted(self, info: ResourceInfo) -> UnreadableKeys:
+        """What no webhook converts to a version: upstream has a cache for each, which cannot be filled then."""
+        return self._unconverted.setdefault(info.gvr, UnreadableKeys(self._world.clock))
 
     def close(self) -> None:
         for cache in self._caches.values():

@@ -84,7 +84,8 @@ class WebhookConverter:
 class ConvertedEvents:
     """A watch of a version that a webhook makes: each object is converted before it is looked at and shown.
 
-    `selective` says that `change`, which may drop an event, looks at the state before, too."""
+    It ends where one cannot be converted: who watches is not told how it changed, and must list again (cacher.go,
+    terminateAllWatchers). `selective` says that `change`, which may drop an event, looks at the state before, too."""
 
     def __init__(
         self,
@@ -110,8 +111,9 @@ class ConvertedEvents:
             event = await self._iterator.__anext__()
             if event.type in ("BOOKMARK", "ERROR"):
                 return event
-            if failed := await self._converter.prepare(self._info, self._looked_at(event)):
-                return WatchEvent("ERROR", ApiError(500, "", failed[0].why).status)
+            if await self._converter.prepare(self._info, self._looked_at(event)):
+                await self._source.aclose()
+                raise StopAsyncIteration
             if (shown := self._change(event)) is not None:
                 return shown
 

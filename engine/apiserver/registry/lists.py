@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from engine.api.errors import ApiError
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object
 from engine.apiserver.backend import Backend
@@ -45,6 +46,13 @@ class Lister:
         if cache.unreadable and options.limit and not selection.selective:
             return await self._from_store(selection, options)
         cache.unreadable.check()
+        try:
+            if selection.info.converts:
+                await self._storage.prepare_cached(selection.info, selection.candidates(cache))
+        except ApiError:
+            if options.limit and not selection.selective:
+                return await self._from_store(selection, options)
+            raise
         if options.resource_version == 0:
             return await self._from_cache(cache, selection, limit=0)
         if options.resource_version is None:

@@ -47,7 +47,7 @@ class WatchOpener:
         self._encoder = encoder
 
     async def open(self, call: Call) -> EventStream:
-        """Raises ApiError 400, 422, 500, and 429 while there are objects that cannot be read."""
+        """Raises ApiError 400, 422, 500, and 429 while there are objects that cannot be read or converted."""
         began = wall()
         info = call.gvr_resource
         options = ListOptions.of(call.request, watching=True)
@@ -55,6 +55,8 @@ class WatchOpener:
         options = options.when()
         cache = await self._backend.caches.started(info)
         cache.unreadable.check()
+        if info.converts:
+            await self._backend.storage.prepare_cached(info, selection.candidates(cache))
         interest = _interest(call, selection, options)
         try:
             accept = call.request.headers.get("accept", "")
