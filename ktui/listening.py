@@ -71,6 +71,7 @@ class Listening(Places):
         """Give the Flow screen's model what was read, as fast as the keys leave room for."""
         clock = self.session.world.clock
         async for spans in trace_feed.slices(self.spans, clock, after=self.haste.is_waited_for):
+            self.flow.is_told = self.flow.is_told or not spans
             self.flow.add(spans, now=clock.monotonic())
             self.flow.skipped = self.spans.skipped
 

@@ -76,15 +76,14 @@ async def slices(
     spans: Spans, clock: Clock, *, after: Callable[[], bool] = lambda: False
 ) -> AsyncGenerator[list[dict[str, Any]], None]:
     """What has come, a slice at a time; between two frames no longer than a key may wait, and none while `after` says
-    that one does. Once the engine has said something there is a slice, were it an empty one.
+    that one does. An empty slice says, once, that what the engine kept from before has come: none did for a frame.
     """
-    was_told = False
+    is_all_told = False
     while True:
         began = clock.monotonic()
-        if spans.is_told and not was_told:
-            was_told = True
-            if not spans:
-                yield []
+        if spans.is_told and not spans and not is_all_told:
+            is_all_told = True
+            yield []
         while spans and not after() and clock.monotonic() < began + SLICE_SECONDS:
             yield spans.take(SLICE)
         await clock.sleep(FRAME_SECONDS)

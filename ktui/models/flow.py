@@ -75,7 +75,7 @@ class FlowModel:
         self._busy: OrderedDict[str, None] = OrderedDict()  # spans that made requests
         self._now = 0.0
         self.is_forbidden = False  # to who looks
-        self.is_told = False  # until the engine says what has happened
+        self.is_told = False  # until the engine has said all that happened before
 
     # -- what is shown
 
@@ -135,7 +135,7 @@ class FlowModel:
 
     def add(self, spans: Iterable[dict[str, Any]], *, now: float = 0.0) -> None:
         """Take spans in the order in which they ended; `now` is when, on the reader's clock."""
-        self._now, self.is_told = now, True
+        self._now = now
         for span in spans:
             if "id" not in span:
                 self.lost = span.get("dropped", self.lost)

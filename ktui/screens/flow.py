@@ -307,8 +307,9 @@ class FlowScreen(FrameScreen):
             return
         self._told = state
         foot.update(self._status(canvas, model, foot.size.width), layout=False)
-        if self.live.is_told:
-            self.query_one(StoryLine).show(self._story(), is_pinned=bool(self.pinned), width=self.size.width - 2)
+        story = self._story()
+        if story is not None or self.live.is_told:
+            self.query_one(StoryLine).show(story, is_pinned=bool(self.pinned), width=self.size.width - 2)
 
     def _story(self) -> Story | None:
         if self.replay is not None:

@@ -38,6 +38,7 @@ def test_why_there_is_no_line(
     spans: list[dict[str, object]], pinned: bool, filter: str, words: tuple[str, ...]
 ) -> None:
     model = FlowModel()
+    model.is_told = True
     model.add(spans)
     model.filter = filter
     assert model.rows == []

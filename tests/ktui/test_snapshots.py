@@ -64,6 +64,7 @@ async def flow_with_everything(pilot: Pilot[Any]) -> None:
 
 async def flow_empty(pilot: Pilot[Any]) -> None:
     driver = await settle(pilot, spans=False)
+    driver.app.flow.is_told = True
     driver.app.flow.add([])
     await driver.sees("Nothing has happened yet", "no write yet", "hidden:")
 

@@ -57,13 +57,18 @@ def test_a_write_of_an_hour_ago_is_not_pushed_out_by_the_heartbeats_since() -> N
     assert ids(spans) == [WAITING_MOST + 5, WAITING_MOST + 6]
 
 
-async def test_an_engine_that_kept_nothing_to_show_is_heard_all_the_same(virtual_clock: VirtualClock) -> None:
+async def test_that_all_is_told_which_the_engine_kept_is_said_were_it_nothing_to_show(
+    virtual_clock: VirtualClock,
+) -> None:
     spans = Spans()
     coming = slices(spans, virtual_clock)
     spans.read(lines(0, 1)[:-1])  # not yet a whole line
     assert not spans.is_told
     spans.read(b"\n")
     assert [span["id"] for span in await anext(coming)] == [0]
+    spans.read(lines(1, 1))  # within the frame
+    assert [span["id"] for span in await anext(coming)] == [1]
+    assert await anext(coming) == []  # that was all
     spans = Spans()
     coming = slices(spans, virtual_clock)
     spans.read(heartbeats(0, 2))
