@@ -12,9 +12,11 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from engine.api.resource_table import RESOURCE
 from engine.api.resources import ResourceInfo
 from engine.api.strategies.device_gates import DEVICE_GATES
 from engine.api.strategies.field_gates import NEVER, Gate, Place, Places, gate, named
+from engine.api.strategies.kind_gates import OBJECT_GATES, SPEC_GATES, STATUS_GATES
 from engine.api.types import Object
 
 _CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
@@ -35,8 +37,17 @@ def drop_disabled_fields(info: ResourceInfo, new: Object, old: Object | None = N
         _drop(_off(info.release, _POD_GATES), _at(new, path), _at(old or {}, path))
     if gates := _GATES.get(kind):
         _drop(_off(info.release, gates), new.get("spec") or {}, (old or {}).get("spec") or {})
-    elif gates := DEVICE_GATES.get(kind):
+    elif gates := _WHOLE_GATES.get(kind):
         _drop(_off(info.release, gates), new, old or {})
+
+
+def drop_disabled_status_fields(info: ResourceInfo, new: Object, old: Object) -> None:
+    """The same of a status that is updated; what a claim got is looked at with what it asks for."""
+    kind = (info.gvr.group, info.kind)
+    if gates := STATUS_GATES.get(kind):
+        _drop(_off(info.release, gates), new.get("status") or {}, old.get("status") or {})
+    elif kind == (RESOURCE, "ResourceClaim"):
+        drop_disabled_fields(info, new, old)
 
 
 def _at(obj: Object, path: tuple[str, ...]) -> Object:
@@ -244,7 +255,9 @@ _GATES: Mapping[tuple[str, str], tuple[Gate, ...]] = {
     ("apps", "StatefulSet"): (gate((1, 37), _max_unavailable, "maxUnavailable"),),
     ("", "Node"): (_simple(NEVER, _of_pods, "podPreemptionPolicy"),),
     ("", "PersistentVolumeClaim"): (gate(NEVER, _foreign_source, "dataSourceRef"),),
+    **SPEC_GATES,
 }
+_WHOLE_GATES: Mapping[tuple[str, str], tuple[Gate, ...]] = {**DEVICE_GATES, **OBJECT_GATES}
 _WORKLOAD = ("spec", "template", "spec")
 _POD_SPECS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("", "Pod"): ("spec",),

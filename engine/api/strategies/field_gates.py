@@ -1,6 +1,7 @@
 """Feature gates as the API server sees them: which fields of an object they are about, and where those are.
 
-The tables of the kinds (disabled_fields.py for Pods and volumes, device_gates.py for devices) are made of these.
+The tables of the kinds (disabled_fields.py for Pods and volumes, device_gates.py for devices, kind_gates.py for others)
+are made of these.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ from engine.api.selectable import selectable_fields, unknown_field_text
 from engine.api.strategies.certificate_strategy import prepare_signing_request_for_status_update, set_condition_times
 from engine.api.strategies.daemon_generation import count_template_generation, first_template_generation
 from engine.api.strategies.device_strategy import prepare_claim_status_for_update
-from engine.api.strategies.disabled_fields import drop_disabled_fields
+from engine.api.strategies.disabled_fields import drop_disabled_fields, drop_disabled_status_fields
 from engine.api.strategies.pod_strategy import (
     keep_claim_statuses,
     merge_spread_keys,
@@ -255,8 +255,7 @@ def prepare_for_status_update(info: ResourceInfo, new: Object, old: Object, *, n
     special = _STATUS_UPDATE.get(kind)
     if special is not None:
         special(new, old, now)
-    if kind == (RESOURCE, "ResourceClaim"):
-        drop_disabled_fields(info, new, old)
+    drop_disabled_status_fields(info, new, old)
     if kind == ("", "Pod") and info.release >= _CLAIM_STATUSES_KEPT:
         keep_claim_statuses(new, old)
 

@@ -245,7 +245,11 @@ def test_a_migration_ends_once() -> None:
 
 
 def test_a_strategy_of_leases_has_a_domain_or_is_known() -> None:
-    lease = {"metadata": {"name": "a", "namespace": "default"}, "spec": {"strategy": "example.com/"}}
-    assert problems(LEASE, lease)[0] == (
+    """A new Lease has none, since the feature is off: one that has been given one before may give it another."""
+    metadata = {"name": "a", "namespace": "default", "resourceVersion": "1"}
+    new = {"metadata": metadata, "spec": {"strategy": "example.com/"}}
+    old = {"metadata": metadata, "spec": {"strategy": "OldestEmulationVersion"}}
+    assert str(validate_update(info(LEASE), new, old)[0]) == (
         'spec.strategy.strategy: Invalid value: "example.com/": name part must be non-empty'
     )
+    assert problems(LEASE, new) == [], "it is dropped"
