@@ -97,7 +97,8 @@ def _available_are_ready(status: Object, bound: str, problems: Problems) -> None
 
 
 def _collisions(new: Object, old: Object, problems: Problems) -> None:
-    """How often a name was taken is only counted up."""
-    count = (new.get("status") or {}).get("collisionCount") or 0
-    if count < ((old.get("status") or {}).get("collisionCount") or 0):
-        problems.invalid("status.collisionCount", count, "cannot be decremented")
+    """How often a name was taken is counted up only, and stays told once it is, even as none (IsDecremented)."""
+    count = (new.get("status") or {}).get("collisionCount")
+    before = (old.get("status") or {}).get("collisionCount")
+    if before is not None and (count is None or count < before):
+        problems.invalid("status.collisionCount", count or 0, "cannot be decremented")

@@ -218,6 +218,28 @@ def test_statuses(name: str) -> None:
     assert [str(cause) for cause in validate_status_update(info(gvk), new, old)] == expected
 
 
+FEWER = ["status.collisionCount: Invalid value: 0: cannot be decremented"]
+
+
+@pytest.mark.parametrize("gvk", [DEPLOYMENT, DAEMON_SET, STATEFUL_SET], ids=lambda gvk: gvk.kind)
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (None, 0, []),
+        (None, -1, [f"status.collisionCount: Invalid value: -1: {_NEGATIVE}"]),
+        (0, None, FEWER),
+        (2, 0, FEWER),
+        (2, 3, []),
+    ],
+)
+def test_how_often_a_name_was_taken(gvk: GVK, before: int | None, after: int | None, expected: list[str]) -> None:
+    old = prepared(gvk, workload())
+    old["metadata"]["resourceVersion"] = "1"
+    counted = [{} if count is None else {"collisionCount": count} for count in (before, after)]
+    old["status"], new = counted[0], {**old, "status": counted[1]}
+    assert [str(cause) for cause in validate_status_update(info(gvk), new, old)] == expected
+
+
 TERMS = [{"matchExpressions": [{"key": "zone", "operator": "In", "values": ["-1"]}]}]
 LET_THROUGH: dict[str, Object] = {
     "a label of nodes": {
