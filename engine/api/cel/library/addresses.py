@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Any
-from urllib.parse import parse_qsl, quote, unquote
+from urllib.parse import quote, unquote_plus, unquote_to_bytes
 
 import orjson
 
@@ -16,6 +16,8 @@ from engine.api.cel.types import BOOL, INT, STRING, STRINGS, map_of, opaque
 from engine.api.cel.values import EvaluationError, Opaque
 from engine.api.golang import url as go_url
 
+_ESCAPED_PATH = re.compile(r"[-\w.~!$&'()*+,;=:@/\[\]%]*", re.ASCII)
+_NO_SETTING = re.compile("%(?![0-9A-Fa-f]{2})|;")
 IP, CIDR, URL = opaque("net.IP"), opaque("net.CIDR"), opaque("kubernetes.URL")
 
 
@@ -228,9 +230,18 @@ def _cidrs(made: Library) -> None:
 
 
 def url(text: str) -> Url:
-    """Raises EvaluationError."""
+    """Must be one that a request can be for, but may have a fragment, which such have not. Raises EvaluationError."""
+    _request_url(text)
+    return Url(_parsed(text, request=False))
+
+
+def _request_url(text: str) -> go_url.Url:
+    return _parsed(text, request=True)
+
+
+def _parsed(text: str, *, request: bool) -> go_url.Url:
     try:
-        return Url(go_url.parse(text, request=True))
+        return go_url.parse(text, request=request)
     except ValueError as error:
         raise EvaluationError(f"URL parse error during conversion from string: {error}") from error
 
@@ -250,20 +261,24 @@ def _port(value: Url) -> str:
 
 
 def _path(value: Url) -> str:
+    """As written if all that must be escaped is (net/url, URL.EscapedPath)."""
     path = value.parsed.path
-    return path if "%" in path else quote(unquote(path), safe="/:@!$&'()*+,;=~-._[]")
+    return path if _ESCAPED_PATH.fullmatch(path) else quote(unquote_to_bytes(path), safe="$&+,/:;=@")
 
 
 def _query(value: Url) -> dict[str, list[str]]:
+    """Without what net/url does not take for a setting: one with a semicolon, or with a broken escape."""
     found: dict[str, list[str]] = {}
-    for key, item in parse_qsl(value.parsed.query, keep_blank_values=True):
-        found.setdefault(key, []).append(item)
+    for setting in value.parsed.query.split("&"):
+        if setting and not _NO_SETTING.search(setting):
+            key, _, item = setting.partition("=")
+            found.setdefault(unquote_plus(key), []).append(unquote_plus(item))
     return found
 
 
 def _urls(made: Library) -> None:
     made.add("url", (STRING,), URL, url, identity="string_to_url")
-    made.add("isURL", (STRING,), BOOL, _tells(url), identity="is_url_string")
+    made.add("isURL", (STRING,), BOOL, _tells(_request_url), identity="is_url_string")
     made.member("getScheme", (URL,), STRING, lambda value: value.parsed.scheme)
     made.member("getHost", (URL,), STRING, _host)
     made.member("getHostname", (URL,), STRING, _host_name)
