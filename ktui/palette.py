@@ -4,7 +4,7 @@ objects themselves by their names.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -19,12 +19,14 @@ from textual.widgets import Input, OptionList
 from ktui.feeds.object_names import ObjectNames
 from ktui.models.link import Link
 from ktui.models.sought import fit, marks
+from ktui.models.trouble import ASKING
 from ktui.screens.catalogue import CATALOGUE
 
 if TYPE_CHECKING:
     from ktui.app import KtuiApp
 
 Run = Callable[[], Any]
+LAST = 0.1  # below all that fits
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,20 +42,23 @@ class Commands(Provider):
     def __init__(self, screen: Screen[Any], match_style: Style | None = None) -> None:
         super().__init__(screen, match_style)
         self._names: ObjectNames | None = None  # until something is typed
+        self._resources: list[Command] = []  # as soon as they are known
 
     async def discover(self) -> Hits:
         for command in self._commands():
             yield DiscoveryHit(command.title, command.run, help=command.about)
 
     async def search(self, query: str) -> Hits:
-        """Whatever takes a while comes before the first hit: Textual shows none until it has them all."""
+        """Nobody is waited for, and what takes a while comes first: Textual shows no hit until it has them all."""
         objects = await self._objects(query)
-        async for command in self._all():
+        for command in (*self._commands(), *self._resources):
             score = fit(query, command.title, command.about)
             if score > 0:
                 yield Hit(score, self._marked(query, command.title), command.run, help=escape(command.about))
         for hit in objects:
             yield hit
+        if self._names is not None and not self._names.is_complete:
+            yield Hit(LAST, ASKING, self.app.action_command_palette)
 
     def _marked(self, query: str, title: str) -> Content:
         content = Content(title)
@@ -61,7 +66,7 @@ class Commands(Provider):
             content = content.stylize(self.match_style or "reverse", start, end)
         return content
 
-    # -- objects
+    # -- what only the server knows
 
     async def _objects(self, query: str) -> list[Hit]:
         """Those whose names are known by now; when more are, the palette is asked to look again."""
@@ -81,11 +86,14 @@ class Commands(Provider):
         ]
 
     async def _read(self, names: ObjectNames, palette: Screen[Any]) -> None:
-        """Ends with the palette. Who has begun to choose among what is there is left alone."""
+        """Ends with the palette."""
+        self._resources = [
+            Command(word, f"list every {kind}", partial(self.ktui.open_resource, word))
+            for word, kind in await self.ktui.resource_words()
+        ]
+        _look_again(palette)
         async for _ in names.read():
-            line, found = palette.query_one(Input), palette.query_one(OptionList)
-            if line.value.strip() and not found.highlighted:
-                palette.post_message(Input.Changed(line, line.value))
+            _look_again(palette)
 
     @property
     def ktui(self) -> KtuiApp:
@@ -94,11 +102,7 @@ class Commands(Provider):
         assert isinstance(self.app, KtuiApp)
         return self.app
 
-    async def _all(self) -> AsyncIterator[Command]:
-        for command in self._commands():
-            yield command
-        async for command in self._resources():
-            yield command
+    # -- what the screen knows
 
     def _commands(self) -> Iterator[Command]:
         for entry in CATALOGUE:
@@ -124,6 +128,9 @@ class Commands(Provider):
             run = partial(self.app.run_action, binding.action, active.node)
             yield Command(f"{binding.description}", f"{key}  {about}", run)
 
-    async def _resources(self) -> AsyncIterator[Command]:
-        for word, kind in await self.ktui.resource_words():
-            yield Command(word, f"list every {kind}", partial(self.ktui.open_resource, word))
+
+def _look_again(palette: Screen[Any]) -> None:
+    """For what is typed, more may be found by now; who has begun to choose among what was is left alone."""
+    line, found = palette.query_one(Input), palette.query_one(OptionList)
+    if line.value.strip() and not found.highlighted:
+        palette.post_message(Input.Changed(line, line.value))

@@ -34,10 +34,10 @@ COMMON = (
     "replicasets.apps",
     "pods",
 )
-PAGE = 100  # what is decoded between two keys
+PAGE = 50  # what is decoded between two keys
 MOST = 20_000  # names of a kind
 FOUND = 8  # of a kind, the best
-SLICE = 500  # names looked at between two keys
+SLICE = 200  # names looked at between two keys
 
 
 class Named(NamedTuple):
@@ -71,6 +71,7 @@ class ObjectNames:
         self._clock = clock
         self._namespace = namespace
         self._kinds: list[_Kind] = []
+        self.is_complete = False
 
     async def read(self) -> AsyncIterator[None]:
         """Once; yields when each kind has been asked, and again when all are known.
@@ -84,9 +85,10 @@ class ObjectNames:
             yield
             while waiting:
                 waiting = await self._round(waiting)
-            yield
         except (ApiError, ConnectionError):
-            return  # what is known is what there is to find
+            pass  # what is known is what there is to find
+        self.is_complete = True
+        yield
 
     async def _round(self, kinds: list[_Kind]) -> list[_Kind]:
         """A page of each; those of which there are more."""

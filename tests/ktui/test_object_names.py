@@ -62,6 +62,7 @@ async def test_of_ten_thousand_each_is_found_and_no_page_is_long() -> None:
     assert [path for path, _ in server.asked] == ["/apis/apps/v1/deployments", "/api/v1/pods"]
     assert await found(names, "eb-00007") == ["Pod web-00007 (shop)"]
     assert await found(names, "web-09876") == []
+    assert not names.is_complete
     async for _ in reading:
         pass
     assert {limit for _, limit in server.asked} == {str(PAGE)}
@@ -95,5 +96,6 @@ async def test_a_server_that_is_away_has_no_names() -> None:
             raise ConnectionError("away")
 
     names = names_of(Away())
-    assert [_ async for _ in names.read()] == []
+    assert [_ async for _ in names.read()] == [None]
+    assert names.is_complete
     assert await names.find("web") == []

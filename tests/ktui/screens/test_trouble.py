@@ -177,3 +177,11 @@ async def test_what_is_of_another_namespace_is_not_shown() -> None:
         driver.app.use_namespace("shop")
         await driver.sees(ASKING)
         await driver.misses("deployment/web")
+
+
+async def test_the_palette_asks_as_long_as_it_does_not_know_all_names() -> None:
+    async with shown(Silent()) as driver:
+        await driver.press("ctrl+p")
+        await driver.type("web-7b78")
+        await driver.sees(ASKING)
+        await driver.misses("No matches found")
