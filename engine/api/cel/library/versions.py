@@ -25,7 +25,11 @@ class Version(Opaque):
         return (self.numbers, not self.before, parts)
 
 
+_DIGITS = re.compile(r"[0-9]+")
 _IDENTIFIER = re.compile(r"[0-9A-Za-z-]+")
+_LEADING_ZEROS = re.compile(r"^0+(?=[0-9])")
+_SUFFIX = re.compile(r"[+-]")
+_MAX_UINT = 2**64 - 1
 
 
 def version(text: str, normalize: bool = False) -> Version:
@@ -40,35 +44,52 @@ def version(text: str, normalize: bool = False) -> Version:
     major, minor = _number("major", parts[0]), _number("minor", parts[1])
     rest, plus, build = parts[2].partition("+")
     patch, dash, before = rest.partition("-")
-    found = before.split(".") if dash else []
-    for part in [*found, *(build.split(".") if plus else [])]:
-        if not _IDENTIFIER.fullmatch(part):
-            raise EvaluationError(
-                f'Invalid character(s) found in prerelease "{part}"' if part else "Prerelease is empty"
-            )
+    numbers = (major, minor, _number("patch", patch))
+    found = tuple(before.split(".")) if dash else ()
     for part in found:
-        if part.isdigit() and len(part) > 1 and part.startswith("0"):
-            raise EvaluationError(f'Numeric PreRelease version must not contain leading zeroes "{part}"')
-    return Version((major, minor, _number("patch", patch)), tuple(found))
+        _check_prerelease(part)
+    for part in build.split(".") if plus else ():
+        if not _IDENTIFIER.fullmatch(part):
+            wrong = f'Invalid character(s) found in build meta data "{part}"' if part else "Build meta data is empty"
+            raise EvaluationError(wrong)
+    return Version(numbers, found)
+
+
+def _check_prerelease(part: str) -> None:
+    if not part:
+        raise EvaluationError("Prerelease is empty")
+    if not _DIGITS.fullmatch(part):
+        if not _IDENTIFIER.fullmatch(part):
+            raise EvaluationError(f'Invalid character(s) found in prerelease "{part}"')
+        return
+    if len(part) > 1 and part.startswith("0"):
+        raise EvaluationError(f'Numeric PreRelease version must not contain leading zeroes "{part}"')
+    _uint(part)
 
 
 def _number(name: str, text: str) -> int:
-    if not re.fullmatch(r"[0-9]+", text):
+    if text and not _DIGITS.fullmatch(text):
         raise EvaluationError(f'Invalid character(s) found in {name} number "{text}"')
     if len(text) > 1 and text.startswith("0"):
         raise EvaluationError(f'{name.capitalize()} number must not contain leading zeroes "{text}"')
+    return _uint(text)
+
+
+def _uint(text: str) -> int:
+    wrong = "" if text else "invalid syntax"
+    if len(text) > len(str(_MAX_UINT)) or (text and int(text) > _MAX_UINT):
+        wrong = "value out of range"
+    if wrong:
+        raise EvaluationError(f'strconv.ParseUint: parsing "{text}": {wrong}')
     return int(text)
 
 
 def _normalized(text: str) -> str:
-    text = text.removeprefix("v")
-    parts = text.split(".", 2)
-    parts = [part.lstrip("0") or "0" if part.isdigit() else part for part in parts]
-    if len(parts) == 3:
-        digits = re.match(r"0+(?=\d)", parts[2])
-        parts[2] = parts[2][digits.end() :] if digits else parts[2]
-    elif not (parts[-1].isdigit()):
-        return ".".join(parts)
+    """Without a `v` before and zeros in front of numbers, with what is short of three numbers (normalizeAndParse)."""
+    parts = text.removeprefix("v").split(".", 2)
+    parts = [_LEADING_ZEROS.sub("", part) for part in parts]
+    if len(parts) < 3 and _SUFFIX.search(parts[-1]):
+        raise EvaluationError("short version cannot contain PreRelease/Build meta data")
     return ".".join([*parts, *["0"] * (3 - len(parts))])
 
 
