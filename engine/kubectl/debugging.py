@@ -19,13 +19,14 @@ class Style(StrEnum):
     NODE = "node"
 
 
+LEGACY = "legacy"
 Profile = Callable[[Object, Object, Style], None]
 
 
 def apply_profile(name: str, pod: Object, container: Object, style: Style) -> None:
     """Change a Pod (a new one, or a copy) and its debug container as a profile says."""
     PROFILES[name](pod, container, style)
-    if style is Style.COPY:
+    if style is Style.COPY and name != LEGACY:
         pod["spec"]["shareProcessNamespace"] = True
 
 
@@ -35,6 +36,11 @@ def _general(pod: Object, container: Object, style: Style) -> None:
         _host_namespaces(pod)
     else:
         _capabilities(container, "SYS_PTRACE")
+
+
+def _legacy(pod: Object, container: Object, style: Style) -> None:
+    if style is Style.NODE:
+        _general(pod, container, style)
 
 
 def _baseline(pod: Object, container: Object, style: Style) -> None:
@@ -82,5 +88,5 @@ PROFILES: Mapping[str, Profile] = {
     "restricted": _restricted,
     "netadmin": _net_admin,
     "sysadmin": _sys_admin,
-    "legacy": _general,
+    LEGACY: _legacy,
 }

@@ -17,11 +17,7 @@ from engine.client import Client
 from engine.client.client import error_of
 from engine.kubectl.errors import CommandError
 
-AGGREGATED = (
-    "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
-    "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"
-)
-
+AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
 
 TIMEOUT = "32s"
 
@@ -39,6 +35,16 @@ class Resource:
     verbs: tuple[str, ...]
     subresources: tuple[str, ...]
     preferred: bool
+
+    @classmethod
+    def unasked(cls, gvk: GVK, *, namespaced: bool = True) -> Resource:
+        """What a kind is called where no server is asked (apimachinery's UnsafeGuessKindToResource)."""
+        singular = gvk.kind.lower()
+        plural = (
+            f"{singular[:-1]}ies" if singular.endswith("y") else singular + ("es" if singular.endswith("s") else "s")
+        )
+        gvr = GVR(gvk.group, gvk.version, plural)
+        return cls(gvr, gvk.kind, singular, namespaced, (), (), (), (), preferred=True)
 
     @property
     def gvk(self) -> GVK:

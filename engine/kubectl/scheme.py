@@ -23,7 +23,11 @@ class UnregisteredError(CommandError):
         self.of_list = of_list
 
 
+def is_registered(gvk: GVK) -> bool:
+    return gvk.group not in _NOT_OF_KUBECTL and load_definitions().kind(gvk) is not None
+
+
 def check_registered(gvk: GVK, *, scheme: str = SCHEME, of_list: bool = False) -> None:
     """Raises UnregisteredError."""
-    if gvk.group in _NOT_OF_KUBECTL or load_definitions().kind(gvk) is None:
+    if not is_registered(gvk):
         raise UnregisteredError(gvk, scheme=scheme, of_list=of_list)

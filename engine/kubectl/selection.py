@@ -394,7 +394,7 @@ async def _of_object(session: Session, selection: Selection, obj: Object, source
     name, namespace = _text(metadata, "name"), _text(metadata, "namespace")
     if selection.typed:
         _check_typed(obj, source)
-    resource = await _mapping(session, obj, name=name, namespace=namespace, source=source)
+    resource = await _mapping(session, selection, obj, name=name, namespace=namespace, source=source)
     if resource.namespaced:
         if not namespace and selection.default_namespace and not selection.local:
             namespace = session.namespace
@@ -433,10 +433,15 @@ def _text(metadata: Object, field: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-async def _mapping(session: Session, obj: Object, *, name: str, namespace: str, source: str) -> Resource:
+async def _mapping(
+    session: Session, selection: Selection, obj: Object, *, name: str, namespace: str, source: str
+) -> Resource:
     group, _, version = str(obj.get("apiVersion") or "").rpartition("/")
+    gvk = GVK(group, version, str(obj["kind"]))
+    if selection.local:
+        return Resource.unasked(gvk)
     try:
-        return await session.discovery.for_kind(session.client, GVK(group, version, str(obj["kind"])))
+        return await session.discovery.for_kind(session.client, gvk)
     except NoMatchError as error:
         raise CommandError(
             f'resource mapping not found for name: "{name}" namespace: "{namespace}" from "{source}": {error}\n'

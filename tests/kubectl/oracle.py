@@ -77,14 +77,15 @@ async def ours(
     environment: Mapping[str, str] | None = None,
 ) -> Printed:
     out, err = io.StringIO(), io.StringIO()
-    code = await run(
-        argv,
-        client=client,
-        stdin=io.StringIO(stdin),
-        stdout=out,
-        stderr=err,
-        clock=clock,
-        environment={"KUBECONFIG": kubeconfig, "HOME": NO_HOME, **(environment or {})},
-        program="kubectl",
-    )
+    async with asyncio.timeout(PATIENCE):
+        code = await run(
+            argv,
+            client=client,
+            stdin=io.StringIO(stdin),
+            stdout=out,
+            stderr=err,
+            clock=clock,
+            environment={"KUBECONFIG": kubeconfig, "HOME": NO_HOME, **(environment or {})},
+            program="kubectl",
+        )
     return Printed(code, out.getvalue(), err.getvalue())

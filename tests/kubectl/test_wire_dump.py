@@ -13,8 +13,8 @@ from tests.kubectl.served import Served, served
 _LINE = re.compile(r"^I(\d{4} \d\d:\d\d:\d\d\.\d{6}) +(\d+) ([a-z_]+\.go:\d+)\] ")
 _TIMES = re.compile(r" [a-zA-Z]+illiseconds=\d+")
 _SERVER = re.compile(r"https://127\.0\.0\.1:\d+")
-# What differs by right: the encoding that kubectl asks for, its name, and what the server says of the moment.
-_OTHER = re.compile(r"(User-Agent|Accept|Content-Length|Date|Accept-Encoding|Audit-Id)\b[^\n\"]*")
+# What differs by right: kubectl's name, how answers are packed, and what the server says of the moment.
+_OTHER = re.compile(r"(User-Agent|Content-Length|Date|Accept-Encoding|Audit-Id)\b[^\n\"]*")
 
 
 def _told(stderr: str) -> list[str]:

@@ -85,6 +85,7 @@ class _Dump:
         items: list[Object] = body.get("items") or []
         if not session.flags.on("show-managed-fields"):
             body = without_managed_fields(body)
+        body = {**body, "items": body.get("items") or None}  # Go's typed lists of nothing are nil
         self._shown.seek(0)
         self._shown.truncate()
         self._printer(body)

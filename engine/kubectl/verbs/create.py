@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from engine.api.errors import ApiError
-from engine.api.types import GVK, GVR, Object
+from engine.api.types import GVK, Object
 from engine.kubectl import decoding, last_applied, manifests, yaml
 from engine.kubectl.change_cause import RECORD, recorded
 from engine.kubectl.command import Run
@@ -118,7 +118,7 @@ async def create_built(session: Session, obj: Object, printer: Printer | None = 
     group, _, version = obj["apiVersion"].rpartition("/")
     gvk = GVK(group, version, obj["kind"])
     if dry_run == "client":  # nothing is asked of a server, not even what it can do
-        resource = _unasked(gvk)
+        resource = Resource.unasked(gvk, namespaced=gvk.kind not in CLUSTER_SCOPED)
     else:
         resource = await session.discovery.for_kind(session.client, gvk)
     name = obj["metadata"].get("name", "")
@@ -133,22 +133,6 @@ async def create_built(session: Session, obj: Object, printer: Printer | None = 
         raise _failed(error, obj) from error
     printer(info.object, resource)
     return info
-
-
-def _unasked(gvk: GVK) -> Resource:
-    """The little that is needed of a kind's resource to print a result."""
-    gvr = GVR(gvk.group, gvk.version, f"{gvk.kind.lower()}s")
-    return Resource(
-        gvr=gvr,
-        kind=gvk.kind,
-        singular=gvk.kind.lower(),
-        namespaced=gvk.kind not in CLUSTER_SCOPED,
-        short_names=(),
-        categories=(),
-        verbs=(),
-        subresources=(),
-        preferred=True,
-    )
 
 
 def _failed(error: ApiError | NamespaceError, obj: Object) -> Exception:

@@ -191,7 +191,8 @@ async def _copied(session: Session, info: Info) -> tuple[Object, str]:
         _strip(session, pod)
         apply_profile(flags.text("profile"), pod, container, Style.COPY)
         container.update(_customized(session, container))
-    pod["spec"]["shareProcessNamespace"] = flags.on("share-processes")
+    if flags.given("share-processes"):
+        pod["spec"]["shareProcessNamespace"] = flags.on("share-processes")
     if flags.on("replace"):
         await delete(session, info, grace=0)
     created: Object = await session.request("POST", session.path_of(info.resource, info.namespace), body=pod)

@@ -107,7 +107,7 @@ async def _selector(session: Session) -> str:
     try:
         resource = await session.resolve(word)
     except CommandError as error:
-        raise BareError(str(error)) from error
+        raise BareError(str(error).replace(word, word.lower())) from error
     if not name:
         return ""
     return (

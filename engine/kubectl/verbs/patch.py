@@ -24,6 +24,7 @@ from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import DRY_RUN, PRINT, field_manager, filename
 from engine.kubectl.printers.objects import result_printer
 from engine.kubectl.schemas import schema_of
+from engine.kubectl.scheme import is_registered
 from engine.kubectl.selection import Info, Selection, visit
 from engine.kubectl.session import Session
 
@@ -131,7 +132,11 @@ def _locally(kind: str, obj: Object, patch: Any, info: Info) -> Object:
             return obj
         if not isinstance(patch, dict):
             raise CommandError("invalid JSON document")
-        return strategic_merge_patch(obj, patch, schema_of(info.resource.gvk))
+        schema = schema_of(info.resource.gvk)
+        if schema is None or not is_registered(info.resource.gvk):
+            kind = f"{info.resource.gvk.api_version}, Kind={info.resource.gvk.kind}"
+            raise CommandError(f"strategic merge patch is not supported for {kind} locally, try --type merge")
+        return strategic_merge_patch(obj, patch, schema)
     except ApiError as error:
         text = str(error.__cause__ or error.message)
         _, found, key = text.partition("doc is missing key: ")

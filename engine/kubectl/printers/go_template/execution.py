@@ -22,6 +22,7 @@ from engine.kubectl.printers.go_template.parsing import (
     parse,
 )
 
+CALL = "call"
 _NOTHING = object()
 Place = tuple[int, int, str]
 Scope = dict[str, list[Any]]
@@ -46,7 +47,7 @@ class Template:
         """Raises TemplateError."""
         self._allow_missing = allow_missing
         try:
-            self._root, self._templates = parse(text, FUNCTIONS)
+            self._root, self._templates = parse(text, {*FUNCTIONS, CALL})
         except ParseError as error:
             raise TemplateError(f"error parsing template {text}, {error}") from error
 
@@ -129,6 +130,8 @@ class Template:
         arguments = [self._value(argument, dot, scope) for argument in command.arguments]
         if final is not _NOTHING:
             arguments.append(final)
+        if command.name == CALL:
+            raise _failed(command.place, _uncallable(command.place[2], arguments))
         try:
             return FUNCTIONS[command.name](*arguments)
         except FunctionError as error:
@@ -180,6 +183,18 @@ def _items(value: Any, place: Place) -> Iterable[tuple[Any, Any]]:
     if isinstance(value, int) and not isinstance(value, bool):
         return [(number, number) for number in range(value)]
     raise _failed(place, f"range can't iterate over {shown_value(value)}")
+
+
+def _uncallable(text: str, arguments: list[Any]) -> str:
+    """Why `call` fails, as it always does: no value of an object is a function (Go's text/template/funcs.go)."""
+    if not arguments:
+        return f"wrong number of args for {CALL}: want at least 1 got 0"
+    if arguments[0] is None:
+        return f"error calling {CALL}: call of nil"
+    kind = kind_of(arguments[0])
+    _, _, shown = text.partition(" ")
+    shown = shown[1:].partition(")")[0] if shown.startswith("(") else shown.partition(" ")[0]
+    return f"error calling {CALL}: non-function {shown or f'<{kind} Value>'} of type {kind}"
 
 
 def _failed(place: Place, message: str) -> TemplateError:
