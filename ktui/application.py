@@ -17,6 +17,7 @@ app = typer.Typer(
     no_args_is_help=False,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # its table cuts the names of options at 80 columns
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 lifecycle.declare(app)

@@ -10,12 +10,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from engine.folder import Running
 from ktui.commands import UsageError, lifecycle
+from ktui.engine_process import UpOptions
 from tests.engine_process import TIMEOUT, Home
 
 
@@ -327,6 +329,21 @@ def test_kill_9_loses_nothing_and_the_controllers_carry_on(home: Home) -> None:
         "outcome",
     } <= set(spans[0])
     assert {span["hop"] for span in spans} >= {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}
+
+
+def test_help_has_the_names_of_options_whole_in_a_narrow_terminal(home: Home) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "ktui", "up", "--help"],
+        env={**home.environment, "COLUMNS": "80"},
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+    )
+    lines = ran.stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    for field in fields(UpOptions):
+        name = f"--{field.name.replace('_', '-')}"
+        assert any(line.lstrip().startswith((f"{name} ", f"-d, {name} ")) for line in lines), name
 
 
 def test_help_names_the_commands_and_kubectls_words(home: Home) -> None:
