@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import time
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Literal
@@ -15,7 +16,7 @@ import typer
 
 from engine.folder import ClusterFolder, ClusterRunningError, FolderError, Running, clusters
 from ktui.commands import UsageError
-from ktui.engine_process import StartError, UpOptions, spawn
+from ktui.engine_process import UpOptions
 
 DEFAULT_NAME = "default"
 STOP_SECONDS = 10.0
@@ -37,6 +38,7 @@ def declare(app: typer.Typer) -> None:
 
 
 def up(
+    context: typer.Context,
     name: Name = DEFAULT_NAME,
     nodes: Annotated[int, typer.Option(min=0, help="How many simulated nodes.")] = 3,
     profile: Annotated[str, typer.Option(help="Latencies: instant, realistic, or a YAML file.")] = "instant",
@@ -124,29 +126,26 @@ def up(
         quota_backend_bytes=quota_backend_bytes,
     )
     if detach:
-        try:
-            running = spawn(options.arguments())
-        except StartError as error:
-            print(error if str(error).startswith("Usage: ") else f"error: {error}", file=sys.stderr)
-            raise typer.Exit(1) from None
-        trouble = ""
-        if wait and nodes and components == "all":  # with fewer parts nodes may never be Ready
-            from ktui.nodes_ready import wait_for_nodes
+        from ktui.commands.detached import start
 
-            trouble = wait_for_nodes(Path(running.kubeconfig), nodes, wait, lambda text: print(text, file=sys.stderr))
-        tell_running(running)
-        if trouble:
-            print(f"error: cluster {name} takes no writes: {trouble}", file=sys.stderr)
-            raise typer.Exit(1)
+        given = [field for field in asdict(options) if _is_given(context, field)]
+        start(options, given, wait)
         return
     from ktui.commands.up import run
 
     raise typer.Exit(run(options, announce=announce))
 
 
-def tell_running(running: Running) -> None:
+def _is_given(context: typer.Context, option: str) -> bool:
+    """Whether a person has said it, rather than the default."""
+    source = context.get_parameter_source(option)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def tell_running(running: Running, *, is_new: bool = True) -> None:
     """The lines that say that a cluster is up, and how to reach it."""
-    print(f"cluster {running.name} is up: Kubernetes {running.kubernetes_version} at {running.address}")
+    is_up = "up" if is_new else "already up"
+    print(f"cluster {running.name} is {is_up}: Kubernetes {running.kubernetes_version} at {running.address}")
     print(f"export KUBECONFIG={running.kubeconfig}")
     sys.stdout.flush()
 

@@ -18,7 +18,7 @@ import pytest
 from engine.folder import Running
 from ktui.commands import UsageError, lifecycle
 from ktui.engine_process import UpOptions
-from tests.engine_process import TIMEOUT, Home
+from tests.engine_process import TIMEOUT, Home, Ran
 
 
 @pytest.fixture
@@ -106,6 +106,27 @@ def test_a_detached_start_returns_when_the_nodes_can_take_pods(home: Home) -> No
     nodes = json.loads(home.kubectl("get", "nodes", "-o", "json").ok())["items"]
     ready = [c["status"] for node in nodes for c in node["status"]["conditions"] if c["type"] == "Ready"]
     assert (ready, [node["spec"].get("taints") for node in nodes]) == (["True"] * 5, [None] * 5)
+
+
+def test_a_detached_start_of_what_runs_already_says_so_and_what_of_it_is_not_as_asked(home: Home) -> None:
+    running = home.up("--nodes=1", "--kubernetes-version=1.36", "--ephemeral")
+    port = running.address.rpartition(":")[2]
+    told = (
+        f"cluster default is already up: Kubernetes {running.kubernetes_version} at {running.address}\n"
+        f"export KUBECONFIG={running.kubeconfig}\n"
+    )
+    as_it_is = ("--nodes=1", f"--port={port}", "--kubernetes-version=v1.36.0", "--ephemeral")
+    for given in ((), ("--port=0",), as_it_is):
+        assert home.ktui("up", "--detach", *given) == Ran(out=told, err="", code=0), given
+    other = home.ktui("up", "-d", "--port=1", "--nodes=5", "--seed=x", "--kubernetes-version=1.37", "--profile=instant")
+    assert (other.out, other.code) == (told, 0)
+    assert other.err.splitlines() == [
+        "warning: --nodes=5 was asked for, and it runs with 1",
+        f"warning: --port=1 was asked for, and it runs with {port}",
+        f"warning: --kubernetes-version=1.37 was asked for, and it runs with {running.kubernetes_version}",
+        "warning: --seed=x was asked for, and it runs without that",
+        'To start it anew: "ktui down", then this again.',
+    ]
 
 
 def test_a_detached_start_that_fails_says_so_as_any_other_does(home: Home) -> None:
