@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from engine.api.errors import ApiError
@@ -159,6 +160,15 @@ def _restart_policy(spec: Object, path: str, problems: Problems) -> None:
 
 
 def job_update(new: Object, old: Object, problems: Problems) -> None:
+    _update(new, old, problems, comparable=_comparable_template)
+
+
+def old_job_update(new: Object, old: Object, problems: Problems) -> None:
+    """Of releases before 1.36: a Job that has run is not placed otherwise, and what its Pods ask for never changes."""
+    _update(new, old, problems, comparable=_placed_otherwise)
+
+
+def _update(new: Object, old: Object, problems: Problems, *, comparable: Callable[[Object, Object], Object]) -> None:
     """Upstream's strategy checks the whole Job, and then its spec once more."""
     after, before = new.get("spec", {}), old.get("spec", {})
     labels = before.get("template", {}).get("metadata", {}).get("labels") or {}
@@ -170,7 +180,7 @@ def job_update(new: Object, old: Object, problems: Problems) -> None:
     if after.get("selector") != before.get("selector"):
         problems.invalid("spec.selector", shown_selector(after.get("selector")), IMMUTABLE)
     template = after.get("template", {})
-    if template != _comparable_template(template, old):
+    if template != comparable(template, old):
         problems.invalid("spec.template", shown_template(template), IMMUTABLE)
     for field in ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"):
         problems.immutable(f"spec.{field}", after.get(field), before.get(field))
@@ -195,6 +205,23 @@ def _comparable_template(template: Object, old: Object) -> Object:
     settled = not status.get("active") and ("startTime" not in status or suspended)
     if not settled or not old.get("spec", {}).get("suspend"):
         return before
+    placed = _with_directives(before, template)
+    spec, new = dict(placed["spec"]), template.get("spec", {})
+    for field in ("initContainers", "containers"):
+        if len(spec.get(field, ())) == len(new.get(field, ())) and field in spec:
+            pairs = zip(spec[field], new[field], strict=True)
+            spec[field] = [_with_resources(container, other) for container, other in pairs]
+    return {**placed, "spec": spec}
+
+
+def _placed_otherwise(template: Object, old: Object) -> Object:
+    """The old template, with where its Pods run taken from the new one, if the Job waits for its first start."""
+    before: Object = old.get("spec", {}).get("template", {})
+    waits = old.get("spec", {}).get("suspend") and "startTime" not in old.get("status", {})
+    return _with_directives(before, template) if waits else before
+
+
+def _with_directives(before: Object, template: Object) -> Object:
     metadata, spec = dict(before.get("metadata", {})), dict(before.get("spec", {}))
     new = template.get("spec", {})
     for field in ("annotations", "labels"):
@@ -207,10 +234,6 @@ def _comparable_template(template: Object, old: Object) -> Object:
         spec["affinity"] = affinity
     else:
         spec.pop("affinity", None)
-    for field in ("initContainers", "containers"):
-        if len(spec.get(field, ())) == len(new.get(field, ())) and field in spec:
-            pairs = zip(spec[field], new[field], strict=True)
-            spec[field] = [_with_resources(container, other) for container, other in pairs]
     return {**before, "metadata": metadata, "spec": spec}
 
 

@@ -336,12 +336,23 @@ _SCALES_TO_ZERO = (1, 37)
 _OLD_AUTOSCALER = _PODS_WORKLOADS["autoscaling", "HorizontalPodAutoscaler"]._replace(
     create=autoscalers.never_to_zero, update=autoscalers.never_to_zero_update
 )
+# The release since which a suspended Job that has run may be placed otherwise, and its Pods ask for something else
+# (MutableSchedulingDirectivesForSuspendedJobs, MutablePodResourcesForSuspendedJobs).
+_SUSPENDED_JOBS_CHANGE = (1, 36)
+_OLD_JOB = _PODS_WORKLOADS["batch", "Job"]._replace(update=jobs.old_job_update)
+# The release since which a node may come to attach more volumes of a driver, or fewer.
+_DRIVERS_RECOUNT = (1, 35)
+_OLD_CSI_NODE = _NETWORK_STORAGE[STORAGE, "CSINode"]._replace(
+    steps=(*(_WHOLE, _as_new(storage.csi_node)) * 2, storage.old_csi_node_update)
+)
 # What older releases than one do otherwise.
 _BEFORE: Mapping[tuple[str, str], tuple[tuple[int, int], Rules]] = {
     ("", "Pod"): (_LARGE_USERS, _OLD_POD),
     ("", "Service"): (_SERVICE_NAMES_RELAXED, _STRICT_SERVICE),
     ("apps", "StatefulSet"): (_FIELDS_OF_SETS_TOLD, _OLD_STATEFUL_SET),
     ("autoscaling", "HorizontalPodAutoscaler"): (_SCALES_TO_ZERO, _OLD_AUTOSCALER),
+    ("batch", "Job"): (_SUSPENDED_JOBS_CHANGE, _OLD_JOB),
+    (STORAGE, "CSINode"): (_DRIVERS_RECOUNT, _OLD_CSI_NODE),
 }
 
 

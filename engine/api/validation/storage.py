@@ -165,12 +165,20 @@ def _topology_keys(keys: list[str], path: str, problems: Problems) -> None:
 
 def csi_node_update(new: Object, old: Object, problems: Problems) -> None:
     """A driver stays as it was registered, but for how many volumes it can attach."""
+    _same_drivers(new, old, problems, but={"allocatable": None})
+
+
+def old_csi_node_update(new: Object, old: Object, problems: Problems) -> None:
+    """Of releases before 1.35 (MutableCSINodeAllocatableCount)."""
+    _same_drivers(new, old, problems, but={})
+
+
+def _same_drivers(new: Object, old: Object, problems: Problems, *, but: Object) -> None:
     after = {driver.get("name"): driver for driver in new.get("spec", {}).get("drivers", ())}
     for driver in old.get("spec", {}).get("drivers", ()):
         now = after.get(driver.get("name"))
-        if now is not None and {**now, "allocatable": None} != {**driver, "allocatable": None}:
-            shown = internal("CSINodeDriver", {**now, "allocatable": None})
-            problems.invalid("spec.drivers", shown, IMMUTABLE)
+        if now is not None and {**now, **but} != {**driver, **but}:
+            problems.invalid("spec.drivers", internal("CSINodeDriver", {**now, **but}), IMMUTABLE)
 
 
 def csi_storage_capacity(obj: Object, problems: Problems) -> None:
