@@ -329,6 +329,21 @@ async def test_a_namespace_goes_when_its_finalizer_is_taken_off(client: Client) 
         await client.get(NAMESPACES, "going")
 
 
+async def test_finalizers_of_a_namespace_have_names(client: Client) -> None:
+    await make_namespace(client, "held")
+    held = await client.get(NAMESPACES, "held")
+    held["spec"]["finalizers"] = ["kubernetes", "example.com/hold", "hold", "a b"]
+    with pytest.raises(ApiError) as caught:
+        await client.update(NAMESPACES, held, subresource="finalize")
+    neither = "name is neither a standard finalizer name nor is it fully qualified"
+    assert caught.value.code == 422
+    assert f'spec.finalizers[2]: Invalid value: "hold": {neither}' in caught.value.message
+    assert 'spec.finalizers[3]: Invalid value: "a b": name part must consist of' in caught.value.message
+    held["spec"]["finalizers"] = ["kubernetes", "example.com/hold"]
+    kept = await client.update(NAMESPACES, held, subresource="finalize")
+    assert kept["spec"]["finalizers"] == ["kubernetes", "example.com/hold"]
+
+
 async def test_some_namespaces_stay(client: Client) -> None:
     with pytest.raises(ApiError) as caught:
         await client.delete(NAMESPACES, "kube-system")

@@ -11,6 +11,7 @@ import orjson
 from engine.api.golang.json import syntax_error
 from engine.api.types import Object
 from engine.api.validation import text
+from engine.api.validation.metadata import object_meta_update, own_finalizers
 from engine.api.validation.problems import Problems
 
 _SIZE_LIMIT = 1024 * 1024
@@ -100,10 +101,24 @@ def _json_object(encoded: str, path: str, problems: Problems) -> None:
 
 def namespace(obj: Object, problems: Problems) -> None:
     for finalizer in obj.get("spec", {}).get("finalizers", ()):
-        problems.all_invalid("spec.finalizers", finalizer, text.qualified_name(finalizer))
-        if "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS:
-            detail = "name is neither a standard finalizer name nor is it fully qualified"
-            problems.invalid("spec.finalizers", finalizer, detail)
+        _finalizer(finalizer, "spec.finalizers", problems)
+
+
+def validate_namespace_finalize(new: Object, old: Object) -> Problems:
+    """What the finalize subresource takes; here each finalizer has its place (ValidateNamespaceFinalizeUpdate)."""
+    problems = Problems()
+    object_meta_update(new["metadata"], old["metadata"], problems)
+    own_finalizers(new["metadata"], problems)
+    for index, finalizer in enumerate(new.get("spec", {}).get("finalizers", ())):
+        _finalizer(finalizer, f"spec.finalizers[{index}]", problems)
+    return problems
+
+
+def _finalizer(finalizer: str, path: str, problems: Problems) -> None:
+    problems.all_invalid(path, finalizer, text.qualified_name(finalizer))
+    if "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS:
+        detail = "name is neither a standard finalizer name nor is it fully qualified"
+        problems.invalid(path, finalizer, detail)
 
 
 def namespace_status_update(new: Object, old: Object, problems: Problems) -> None:

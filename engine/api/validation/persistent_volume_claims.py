@@ -113,9 +113,9 @@ def persistent_volume_claim_status(new: Object, old: Object, problems: Problems)
     for name, amount in status.get("capacity", {}).items():
         basic_resource(amount, f"status.capacity[{name}]", problems)
     for name, state in status.get("allocatedResourceStatuses", {}).items():
-        _resource_key(name, "status.allocatedResourceStatus", problems)
+        _resource_key(name, "status.allocatedResourceStatuses", problems)
         if state not in _RESIZE:
-            problems.not_supported("status.allocatedResourceStatus", name, _RESIZE)
+            problems.not_supported("status.allocatedResourceStatuses", name, _RESIZE)
     for name, amount in status.get("allocatedResources", {}).items():
         _allocated(name, amount, problems)
 

@@ -89,9 +89,10 @@ def _only_added_tolerations(new: list[Object], old: list[Object], problems: Prob
 
 def _only_removed_gates(after: Object, before: Object, problems: Problems) -> None:
     known = {gate.get("name") for gate in before.get("schedulingGates", ())}
-    for index, gate in enumerate(after.get("schedulingGates", ())):
-        if gate.get("name") not in known:
-            detail = f"only deletion is allowed, but found new scheduling gate '{gate.get('name')}'"
+    places = {gate.get("name", ""): index for index, gate in enumerate(after.get("schedulingGates", ()))}
+    for name, index in places.items():
+        if name not in known:
+            detail = f"only deletion is allowed, but found new scheduling gate '{name}'"
             problems.forbidden(f"spec.schedulingGates[{index}].name", detail)
 
 

@@ -15,6 +15,7 @@ from engine.api.selectors import format_label_selector, format_labels
 from engine.api.strategies.disabled_fields import drop_disabled_fields
 from engine.api.types import Object, copy_object
 from engine.api.validation.certificates import validate_approval
+from engine.api.validation.core import validate_namespace_finalize
 from engine.api.validation.declared import declaratively
 from engine.api.validation.pod_subresources import validate_ephemeral_containers, validate_resize
 from engine.apiserver.customresources.scale import custom_scale
@@ -40,10 +41,6 @@ def _same(obj: Object) -> Object:
 
 def _replace(_: Object, view: Object) -> Object:
     return view
-
-
-def _no_causes(new: Object, old: Object) -> list[Cause]:
-    return []
 
 
 # -- scale
@@ -100,7 +97,7 @@ _METADATA = ("managedFields", "labels", "annotations", "ownerReferences", "final
 def _part(
     info: ResourceInfo,
     take: Callable[[Object, Object], None],
-    check: Check = _no_causes,
+    check: Check,
     metadata: tuple[str, ...] = ("managedFields",),
 ) -> Facet:
     """A facet that shows the whole object and takes one part of it back, and of its metadata what is named."""
@@ -164,7 +161,7 @@ def _finalize(info: ResourceInfo) -> Facet:
         else:
             spec.pop("finalizers", None)
 
-    return _part(info, take, metadata=_METADATA)
+    return _part(info, take, validate_namespace_finalize, _METADATA)
 
 
 def _approval(info: ResourceInfo) -> Facet:

@@ -138,6 +138,22 @@ def test_a_class_of_attributes_that_was_applied_stays(name: str | None, kind: st
     ]
 
 
+def test_how_far_the_growth_of_a_claim_is() -> None:
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    old = prepared(CLAIM, {"metadata": {"name": "c", "namespace": "default"}, "spec": spec})
+    old["metadata"]["resourceVersion"] = "1"
+    new = copy.deepcopy(old)
+    new["status"] |= {
+        "allocatedResourceStatuses": {"cpu": "NodeResizePending", "example.com/a": "NodeResizePending"},
+        "allocatedResources": {"cpu": "1", "storage": "-1"},
+    }
+    assert [str(cause) for cause in validate_status_update(info(CLAIM), new, old)] == [
+        'status.allocatedResourceStatuses: Unsupported value: "cpu": supported values: "storage"',
+        'status.allocatedResources: Unsupported value: "cpu": supported values: "storage"',
+        "status.allocatedResources[storage]: Invalid value: -1: must be a valid resource quantity",
+    ]
+
+
 def test_resources_of_whole_pods() -> None:
     own = {"requests": {"cpu": "1"}, "limits": {"cpu": "1"}}
     assert problems(POD, pod(os={"name": "windows"}, resources=own)) == [

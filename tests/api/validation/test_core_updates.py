@@ -262,6 +262,16 @@ def test_a_pod_is_resized_as_a_whole(name: str) -> None:
     assert [cause for cause in found if "QOS" not in cause] == expected
 
 
+def test_a_gate_that_is_new_twice_is_told_once() -> None:
+    old = stored(POD, pod(schedulingGates=[{"name": "a"}]))
+    new = copy.deepcopy(old)
+    new["spec"]["schedulingGates"] = [{"name": "b"}, {"name": "b"}]
+    found = [cause for cause in update(POD, new, old) if "only deletion" in cause]
+    assert found == [
+        "spec.schedulingGates[1].name: Forbidden: only deletion is allowed, but found new scheduling gate 'b'"
+    ]
+
+
 def test_how_a_container_is_resized_stays() -> None:
     old = sized(resizePolicy=[{"resourceName": "cpu", "restartPolicy": "NotRequired"}])
     new = copy.deepcopy(old)
