@@ -37,6 +37,7 @@ CONFIG_MAPS: Object = {"apiGroups": [""], "resources": ["configmaps"], "verbs": 
         ("authorizer.path('/healthz').check('get').allowed()", True),
         ("authorizer.serviceAccount('default', 'x').requestResource.check('create').allowed()", None),
         ("authorizer.serviceAccount('default', 'x').group('').resource('configmaps').check('create').allowed()", False),
+        ("authorizer.serviceAccount('default', 'x').path('/version').check('get').allowed()", False),
         ("!authorizer.requestResource.check('approve').errored()", True),
         ("authorizer.requestResource.check('approve').error() == ''", True),
     ],

@@ -20,9 +20,9 @@ def asker(authorizer: UnionAuthorizer, requester: UserInfo) -> Ask:
 
 
 def _service_account(name: str) -> UserInfo:
+    """One that nobody has authenticated: it is in none of the groups that come with that."""
     namespace = name.removeprefix(_SERVICE_ACCOUNT).partition(":")[0]
-    groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated")
-    return UserInfo(name, groups=groups)
+    return UserInfo(name, groups=("system:serviceaccounts", f"system:serviceaccounts:{namespace}"))
 
 
 def _attributes(user: UserInfo, asked: Asked) -> Attributes:

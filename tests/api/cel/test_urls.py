@@ -20,6 +20,7 @@ ENVIRONMENT = Environment({})
         "url('https://a.io/ü').getEscapedPath() == '/%C3%BC'",
         "url('https://a.io/?a=1;b=2&c=%zz&d+e=f+g&&h').getQuery() == {'d e': ['f g'], 'h': ['']}",
         "isURL('https://a.io/?q#%zz') && !isURL('https://a.io/#%zz')",
+        "!format.uri().validate('https://a.io/?q#%zz').hasValue()",
     ],
 )
 def test_what_a_url_says(expression: str) -> None:

@@ -231,11 +231,12 @@ def _cidrs(made: Library) -> None:
 
 def url(text: str) -> Url:
     """Must be one that a request can be for, but may have a fragment, which such have not. Raises EvaluationError."""
-    _request_url(text)
+    request_url(text)
     return Url(_parsed(text, request=False))
 
 
-def _request_url(text: str) -> go_url.Url:
+def request_url(text: str) -> go_url.Url:
+    """What the format `uri` is. Raises EvaluationError."""
     return _parsed(text, request=True)
 
 
@@ -278,7 +279,7 @@ def _query(value: Url) -> dict[str, list[str]]:
 
 def _urls(made: Library) -> None:
     made.add("url", (STRING,), URL, url, identity="string_to_url")
-    made.add("isURL", (STRING,), BOOL, _tells(_request_url), identity="is_url_string")
+    made.add("isURL", (STRING,), BOOL, _tells(request_url), identity="is_url_string")
     made.member("getScheme", (URL,), STRING, lambda value: value.parsed.scheme)
     made.member("getHost", (URL,), STRING, _host)
     made.member("getHostname", (URL,), STRING, _host_name)

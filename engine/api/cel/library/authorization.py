@@ -12,6 +12,7 @@ from typing import NamedTuple
 from engine.api.cel.functions import Library
 from engine.api.cel.types import BOOL, STRING, Type, opaque
 from engine.api.cel.values import EvaluationError, Opaque
+from engine.api.validation.text import dns_label, dns_subdomain
 
 _PACKAGE = "kubernetes.authorization"
 AUTHORIZER, RESOURCE_CHECK = opaque(f"{_PACKAGE}.Authorizer"), opaque(f"{_PACKAGE}.ResourceCheck")
@@ -80,8 +81,7 @@ def authorization() -> Library:
     made.member("path", (AUTHORIZER, STRING), _PATH_CHECK, _path)
     made.member("group", (AUTHORIZER, STRING), _GROUP_CHECK, lambda check, group: check.of(_GROUP_CHECK, group=group))
     made.member("serviceAccount", (AUTHORIZER, STRING, STRING), AUTHORIZER, _service_account)
-    made.member("resource", (_GROUP_CHECK, STRING), RESOURCE_CHECK, lambda check, name: (
-        check.of(RESOURCE_CHECK, resource=name)))  # fmt: skip
+    made.member("resource", (_GROUP_CHECK, STRING), RESOURCE_CHECK, _resource)
     for name, part in (("subresource", "subresource"), ("namespace", "namespace"), ("name", "name"),
                        ("fieldSelector", "field_selector"), ("labelSelector", "label_selector")):  # fmt: skip
         made.member(name, (RESOURCE_CHECK, STRING), RESOURCE_CHECK, lambda check, value, part=part: (
@@ -96,10 +96,20 @@ def authorization() -> Library:
 
 
 def _path(check: Check, path: str) -> Check:
-    if not path:
+    if not path.strip():
         raise EvaluationError("path must not be empty")
     return check.of(_PATH_CHECK, path=path)
 
 
+def _resource(check: Check, resource: str) -> Check:
+    if not resource.strip():
+        raise EvaluationError("resource must not be empty")
+    return check.of(RESOURCE_CHECK, resource=resource)
+
+
 def _service_account(check: Check, namespace: str, name: str) -> Check:
+    if dns_subdomain(name):
+        raise EvaluationError("Invalid service account name")
+    if dns_label(namespace):
+        raise EvaluationError("Invalid service account namespace")
     return check.of(AUTHORIZER, user=f"system:serviceaccount:{namespace}:{name}")

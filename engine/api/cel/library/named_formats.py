@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from engine.api.cel.call_costs import LONGEST_PATTERN
 from engine.api.cel.functions import Library
-from engine.api.cel.library.addresses import url
+from engine.api.cel.library.addresses import request_url
 from engine.api.cel.types import STRING, STRINGS, opaque, optional_of
 from engine.api.cel.values import NONE, EvaluationError, Opaque, Optional
 from engine.api.crd import formats
@@ -33,7 +33,7 @@ def _fits(name: str, words: str) -> Callable[[str], Iterable[str]]:
 
 def _wrong_uri(text: str) -> Iterable[str]:
     try:
-        url(text)
+        request_url(text)
     except EvaluationError as error:
         return (str(error).removeprefix("URL parse error during conversion from string: "),)
     return ()
