@@ -34,6 +34,7 @@ class UpOptions:
     audit_log_path: str = ""
     enable_admission_plugins: str = ""
     disable_admission_plugins: str = ""
+    admission_control_config_file: str = ""
     store: str = "sqlite"
     etcd_endpoints: str = ""
     etcd_cafile: str = ""
@@ -68,6 +69,8 @@ class UpOptions:
             words.append(f"--enable-admission-plugins={self.enable_admission_plugins}")
         if self.disable_admission_plugins:
             words.append(f"--disable-admission-plugins={self.disable_admission_plugins}")
+        if self.admission_control_config_file:
+            words.append(f"--admission-control-config-file={self.admission_control_config_file}")
         files = {"cafile": self.etcd_cafile, "certfile": self.etcd_certfile, "keyfile": self.etcd_keyfile}
         given = {"endpoints": self.etcd_endpoints, **files}
         words += [f"--etcd-{option}={value}" for option, value in given.items() if value]

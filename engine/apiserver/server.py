@@ -33,6 +33,7 @@ from engine.apiserver.actions.reviews import Reviews
 from engine.apiserver.actions.token import TokenAction
 from engine.apiserver.admission import AdmissionChain, Plugin
 from engine.apiserver.admission.choice import Choice
+from engine.apiserver.admission.configuration import load_configuration
 from engine.apiserver.admission.metrics import AdmissionMetrics
 from engine.apiserver.admission.plugins import all_plugins
 from engine.apiserver.aggregation.api_services import ApiServices
@@ -175,6 +176,7 @@ class ApiServer:
                 uids=rng.stream("admission-reviews"),
                 metrics=admission_metrics,
                 provide=self._provide_namespace,
+                configuration=load_configuration(self.config.admission_control_config_file),
             )
             choice = Choice(self.config.enable_admission_plugins, self.config.disable_admission_plugins)
             plugins = choice.chosen(plugins)

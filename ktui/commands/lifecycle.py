@@ -72,6 +72,9 @@ def up(
     disable_admission_plugins: Annotated[
         str, typer.Option(metavar="NAMES", help="Of those that are on by default, as in PodSecurity,Priority.")
     ] = "",
+    admission_control_config_file: Annotated[
+        str, typer.Option(metavar="FILE", help="An AdmissionConfiguration: of PodSecurity and EventRateLimit.")
+    ] = "",
     store: Annotated[
         Literal["sqlite", "etcd"], typer.Option(help="Where objects are kept: a SQLite log, or a real etcd.")
     ] = "sqlite",
@@ -115,6 +118,7 @@ def up(
         audit_log_path=audit_log_path,
         enable_admission_plugins=enable_admission_plugins,
         disable_admission_plugins=disable_admission_plugins,
+        admission_control_config_file=admission_control_config_file,
         store=store,
         etcd_endpoints=etcd_endpoints,
         etcd_cafile=etcd_cafile,

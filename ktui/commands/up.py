@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from engine.api.golang.duration import parse_duration
 from engine.api.schema import UnknownVersionError, resolve_version
 from engine.apiserver.admission.choice import Choice
+from engine.apiserver.admission.configuration import AdmissionConfigurationError, load_configuration
 from engine.apiserver.audit import AuditPolicyError, load_policy
 from engine.config import ClusterConfig, Component, default_nodes
 from engine.folder import ClusterFolder, ClusterRunningError, FolderError, Running
@@ -106,6 +107,7 @@ def configure(options: UpOptions) -> ClusterConfig:
             audit_log_path=_log_path(options.audit_log_path),
             enable_admission_plugins=plugins.enabled,
             disable_admission_plugins=plugins.disabled,
+            admission_control_config_file=admission_configuration(options, plugins),
             watch_cache_sizes=parse_sizes(options.watch_cache_sizes),
             **store_fields(options),
         )
@@ -199,6 +201,17 @@ def admission_plugins(options: UpOptions) -> Choice:
     if errors := chosen.errors():
         raise UsageError(", ".join(errors))
     return chosen
+
+
+def admission_configuration(options: UpOptions, plugins: Choice) -> Path | None:
+    """Raises UsageError for a file that the server would not start with, or that a plugin lacks."""
+    path = options.admission_control_config_file
+    file = Path(path).absolute() if path else None
+    try:
+        load_configuration(file, enabled=plugins.enabled)
+    except AdmissionConfigurationError as error:
+        raise UsageError(f"--admission-control-config-file: {error}") from error
+    return file
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -31,14 +31,30 @@ class Policy(NamedTuple):
     audit: LevelVersion = LevelVersion()
     warn: LevelVersion = LevelVersion()
 
+    def asks_as(self, other: Policy) -> bool:
+        """Whether both ask the same: of what is privileged the version does not matter."""
+        pairs = zip(self, other, strict=True)
+        return all(one == two or one.level == two.level == PRIVILEGED for one, two in pairs)
 
-def policy_of(labels: Mapping[str, str] | None) -> tuple[Policy, list[Cause]]:
-    """What is enforced, audited and warned of, and what is wrong with the labels. A level that is none counts as the
-    strictest for enforcement and as none for the others; a namespace that enforces also warns, unless it says else."""
+
+_NOTHING = Policy()
+
+
+def is_version(text: str) -> bool:
+    return text == LATEST or _VERSION.fullmatch(text) is not None
+
+
+def policy_of(labels: Mapping[str, str] | None, defaults: Policy = _NOTHING) -> tuple[Policy, list[Cause]]:
+    """What is enforced, audited and warned of, and what is wrong with the labels. `defaults` holds where they say
+    nothing. A level that is none counts as the strictest for enforcement and as none for the others; a namespace that
+    enforces also warns, unless it says else."""
     labels = labels or {}
     problems: list[Cause] = []
-    modes = {mode: _mode(labels, mode, problems) for mode in ("enforce", "audit", "warn")}
-    policy = Policy(modes["enforce"], modes["audit"], modes["warn"])
+    policy = Policy(
+        _mode(labels, "enforce", defaults.enforce, problems),
+        _mode(labels, "audit", defaults.audit, problems),
+        _mode(labels, "warn", defaults.warn, problems),
+    )
     stated = labels.get(f"{PREFIX}enforce") in LEVELS  # a level that is none warns nobody
     if stated and f"{PREFIX}warn" not in labels and policy.enforce.strictness > policy.warn.strictness:
         version = policy.warn.version if f"{PREFIX}warn-version" in labels else policy.enforce.version
@@ -46,12 +62,15 @@ def policy_of(labels: Mapping[str, str] | None) -> tuple[Policy, list[Cause]]:
     return policy, problems
 
 
-def _mode(labels: Mapping[str, str], mode: str, problems: list[Cause]) -> LevelVersion:
-    level, version = labels.get(f"{PREFIX}{mode}", PRIVILEGED), labels.get(f"{PREFIX}{mode}-version", LATEST)
+def _mode(labels: Mapping[str, str], mode: str, default: LevelVersion, problems: list[Cause]) -> LevelVersion:
+    level, version = (
+        labels.get(f"{PREFIX}{mode}", default.level),
+        labels.get(f"{PREFIX}{mode}-version", default.version),
+    )
     if level not in LEVELS:
         problems.append(field_invalid(f"metadata.labels[{PREFIX}{mode}]", level, f"must be one of {', '.join(LEVELS)}"))
         level = RESTRICTED if mode == "enforce" else PRIVILEGED
-    if version != LATEST and not _VERSION.fullmatch(version):
+    if not is_version(version):
         problems.append(
             field_invalid(f"metadata.labels[{PREFIX}{mode}-version]", version, 'must be "latest" or "v1.x"')
         )

@@ -25,6 +25,7 @@ NAMES = (
     "Priority",
     "DefaultTolerationSeconds",
     "PodTolerationRestriction",
+    "EventRateLimit",
     "ExtendedResourceToleration",
     "DefaultStorageClass",
     "StorageObjectInUseProtection",

@@ -14,6 +14,7 @@ from engine.apiserver.admission.certificates import (
     ClusterTrustBundleAttest,
     PodCertificateSigning,
 )
+from engine.apiserver.admission.configuration import AdmissionConfiguration
 from engine.apiserver.admission.declared_features import NodeDeclaredFeatureValidator
 from engine.apiserver.admission.device_access import DeviceAccess
 from engine.apiserver.admission.escalation import RBACEscalation
@@ -28,6 +29,7 @@ from engine.apiserver.admission.optional import (
     AlwaysDeny,
     AlwaysPullImages,
     DenyServiceExternalIPs,
+    EventRateLimit,
     ExtendedResourceToleration,
     LimitPodHardAntiAffinityTopology,
     NamespaceAutoProvision,
@@ -90,6 +92,7 @@ def all_plugins(
     uids: Rng,
     metrics: AdmissionMetrics,
     provide: Provide,
+    configuration: AdmissionConfiguration,
 ) -> list[Plugin]:
     matcher, client = Matcher(lookup, resources), WebhookClient(lookup)
     hooks = Webhooks(matcher, client, uids, authorizer, definitions, metrics)
@@ -111,11 +114,13 @@ def all_plugins(
             pods=resources.get(*PODS),
             namespaces=resources.get(*NAMESPACES),
             metrics=metrics.pod_security,
+            configuration=configuration.pod_security,
         ),
         PodNodeSelector(lookup),
         Priority(lookup, caches, resources.get(*PRIORITY_CLASSES)),
         DefaultTolerationSeconds(),
         PodTolerationRestriction(lookup),
+        EventRateLimit(clock, configuration.event_limits),
         ExtendedResourceToleration(),
         DefaultStorageClass(caches, resources.get(*STORAGE_CLASSES)),
         StorageObjectInUseProtection(),

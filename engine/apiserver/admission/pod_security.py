@@ -1,13 +1,15 @@
 """PodSecurity: the Pod Security Standards that a namespace's labels ask for, enforced, warned of and audited.
 
 Source: pod-security-admission admission/admission.go, plugin/pkg/admission/security/podsecurity. Nothing is exempt,
-and a namespace without labels is privileged, as with the default AdmissionConfiguration.
+and a namespace without labels is privileged, unless a PodSecurityConfiguration says else.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from engine.api.errors import invalid
-from engine.api.pod_security import PREFIX, PRIVILEGED, LevelVersion, Policy, evaluate, policy_of
+from engine.api.pod_security import PREFIX, PRIVILEGED, Configuration, LevelVersion, Policy, evaluate, policy_of
 from engine.api.resources import ResourceInfo
 from engine.api.types import NAMESPACES, Object
 from engine.apiserver.admission.attributes import WRITES, Attributes, Operation, Plugin, denied
@@ -15,6 +17,7 @@ from engine.apiserver.admission.pod_security_metrics import AUDIT, ENFORCE, WARN
 from engine.apiserver.cacher.caches import WatchCaches
 from engine.apiserver.lookup import Lookup
 
+_NONE = Configuration()
 _MAX_PODS = 3000
 _POD_SUBRESOURCES = frozenset(("", "ephemeralcontainers", "resize"))
 _CONTROLLERS = frozenset(
@@ -45,7 +48,9 @@ class PodSecurity(Plugin):
         pods: ResourceInfo | None,
         namespaces: ResourceInfo | None,
         metrics: PodSecurityMetrics,
+        configuration: Configuration = _NONE,
     ) -> None:
+        self._configuration = configuration
         self._metrics = metrics
         self._lookup = lookup
         self._caches = caches
@@ -68,13 +73,20 @@ class PodSecurity(Plugin):
     # -- Pods, and what makes Pods
 
     async def _evaluate(self, attributes: Attributes, pod: Object, *, enforce: bool) -> None:
-        labels = await self._labels(attributes.namespace)
-        policy, problems = policy_of(labels) if any(label.startswith(PREFIX) for label in labels) else (Policy(), [])
+        if exempt := self._exempt(attributes):
+            self._excuse(attributes, exempt)
+            return
+        labels, defaults = await self._labels(attributes.namespace), self._configuration.defaults
+        stated = any(label.startswith(PREFIX) for label in labels)
+        policy, problems = policy_of(labels, defaults) if stated else (defaults, [])
         if not problems and _is_privileged(policy, enforce=enforce):
             if enforce:
                 self._metrics.evaluated(attributes, policy.enforce, ENFORCE, allowed=True)
             return
         if enforce and attributes.old is not None and not _significant(pod, attributes.old):
+            return
+        if (pod.get("spec") or {}).get("runtimeClassName") in self._configuration.runtime_classes:
+            self._excuse(attributes, "runtimeClass")
             return
         annotations = attributes.annotations
         if problems:
@@ -98,6 +110,16 @@ class PodSecurity(Plugin):
             self._metrics.evaluated(attributes, policy.warn, WARN, allowed=False)
             attributes.warnings.append(f'would violate PodSecurity "{policy.warn}": {warned.detail}')
 
+    def _exempt(self, attributes: Attributes) -> str:
+        """By what a request is exempt, if it is."""
+        if attributes.namespace in self._configuration.namespaces:
+            return "namespace"
+        return "user" if attributes.user.name in self._configuration.usernames else ""
+
+    def _excuse(self, attributes: Attributes, by: str) -> None:
+        self._metrics.exempted(attributes)
+        attributes.annotations[f"{PREFIX}exempt"] = by
+
     async def _labels(self, namespace: str) -> Object:
         """The labels of a namespace; from the cache where it is filled, as upstream takes them from an informer."""
         cache = self._caches.of(self._namespaces) if self._namespaces is not None else None
@@ -110,19 +132,37 @@ class PodSecurity(Plugin):
     # -- namespaces
 
     async def _namespace(self, attributes: Attributes, namespace: Object) -> None:
-        policy, problems = policy_of(namespace["metadata"].get("labels"))
+        defaults, labels = self._configuration.defaults, namespace["metadata"].get("labels") or {}
+        policy, problems = policy_of(labels, defaults)
+        exempt = namespace["metadata"]["name"] in self._configuration.namespaces
         if attributes.old is None:
             if problems:
                 raise invalid(attributes.resource.gvk, attributes.name, problems)
+            if exempt:
+                attributes.warnings.extend(self._in_vain(namespace["metadata"]["name"], policy, labels))
             return
-        before, old_problems = policy_of(attributes.old["metadata"].get("labels"))
+        before, old_problems = policy_of(attributes.old["metadata"].get("labels"), defaults)
         if problems and problems != old_problems:
             raise invalid(attributes.resource.gvk, attributes.name, problems)
         new, old = policy.enforce, before.enforce
         relaxed = new.version == old.version and new.strictness <= old.strictness
         if new == old or new.level == PRIVILEGED or relaxed:
             return
+        if exempt:
+            attributes.warnings.extend(self._in_vain(attributes.name, policy, labels))
+            return
         attributes.warnings.extend(await self._existing(attributes.name, new))
+
+    def _in_vain(self, namespace: str, policy: Policy, labels: Object) -> Iterator[str]:
+        """That a namespace is exempt from what its own labels ask for."""
+        if policy.asks_as(self._configuration.defaults) or policy.asks_as(Policy()):
+            return
+        asked = ", ".join(
+            f"{mode}={level}"
+            for mode, level in zip(Policy._fields, policy, strict=True)
+            if level.level != PRIVILEGED and (f"{PREFIX}{mode}" in labels or f"{PREFIX}{mode}-version" in labels)
+        )
+        yield f'namespace "{namespace}" is exempt from Pod Security, and the policy ({asked}) will be ignored'
 
     async def _existing(self, namespace: str, enforce: LevelVersion) -> list[str]:
         """What the Pods that are there do that the new level forbids."""
@@ -132,6 +172,8 @@ class PodSecurity(Plugin):
         guilty: dict[str, list[str]] = {}
         pods = list(cache.objects(namespace))
         for pod in pods[:_MAX_PODS]:
+            if pod["spec"].get("runtimeClassName") in self._configuration.runtime_classes:
+                continue
             result = evaluate(enforce, pod["metadata"], pod["spec"])
             if not result.allowed:
                 guilty.setdefault(result.reason, []).append(pod["metadata"]["name"])

@@ -23,6 +23,11 @@ class PodSecurityMetrics:
             *("decision", "policy_level", "policy_version", "mode"),
             *_REQUEST,
         )
+        self._exemptions = Counter(
+            "pod_security_exemptions_total",
+            "[ALPHA] Number of exempt requests, not counting ignored or out of scope requests.",
+            *_REQUEST,
+        )
         self._errors = Counter(
             "pod_security_errors_total",
             "[ALPHA] Number of errors preventing normal evaluation. Non-fatal errors may result in the latest "
@@ -35,12 +40,15 @@ class PodSecurityMetrics:
         version, decision = _version(policy, attributes.resource.release), "allow" if allowed else "deny"
         self._evaluations.add(decision, policy.level, version, mode, *_request(attributes))
 
+    def exempted(self, attributes: Attributes) -> None:
+        self._exemptions.add(*_request(attributes))
+
     def failed(self, attributes: Attributes) -> None:
         """The labels of the namespace say no policy; another one was evaluated."""
         self._errors.add("false", *_request(attributes))
 
     def families(self) -> tuple[Family, ...]:
-        return self._evaluations, self._errors
+        return self._evaluations, self._exemptions, self._errors
 
 
 def _request(attributes: Attributes) -> tuple[str, str, str]:

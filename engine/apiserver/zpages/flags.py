@@ -19,6 +19,7 @@ def flags(config: ClusterConfig, *, secure_port: int) -> dict[str, str]:
     endpoints = config.etcd_endpoints if config.store == "etcd" else ()
     sizes = (f"{resource}#{size}" for resource, size in sorted(config.watch_cache_sizes.items()))
     return {
+        "admission-control-config-file": str(config.admission_control_config_file or ""),
         "advertise-address": config.host,
         "allow-privileged": "true",
         "anonymous-auth": "true",

@@ -1,9 +1,10 @@
 """Plugins that are off unless they are asked for (`ktui up --enable-admission-plugins`).
 
-Of upstream's, EventRateLimit and ImagePolicyWebhook are left out: neither does anything without a file of its own.
+Of upstream's, ImagePolicyWebhook is left out: what it asks is a webhook that only a kubeconfig of its own can name.
 """
 
 from engine.apiserver.admission.optional.always import AlwaysAdmit, AlwaysDeny
+from engine.apiserver.admission.optional.events import EventRateLimit
 from engine.apiserver.admission.optional.images import AlwaysPullImages
 from engine.apiserver.admission.optional.namespaces import NamespaceAutoProvision, NamespaceExists
 from engine.apiserver.admission.optional.owners import OwnerReferencesPermissionEnforcement
@@ -20,6 +21,7 @@ __all__ = [
     "AlwaysDeny",
     "AlwaysPullImages",
     "DenyServiceExternalIPs",
+    "EventRateLimit",
     "ExtendedResourceToleration",
     "LimitPodHardAntiAffinityTopology",
     "NamespaceAutoProvision",

@@ -1,0 +1,115 @@
+"""What a file configures of the admission plugins (`--admission-control-config-file`).
+
+Source: apiserver pkg/admission/config.go and pkg/apis/apiserver. Each plugin reads its own part, from the file itself
+or from one beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from engine.api.pod_security import Configuration
+from engine.api.pod_security import configuration as pod_security
+from engine.api.types import Object
+from engine.api.validation.problems import Problems
+from engine.apiserver.admission.optional import events
+
+_API_VERSIONS = ("apiserver.config.k8s.io/v1", "apiserver.k8s.io/v1alpha1")
+_UNREAD = frozenset(
+    (
+        "ImagePolicyWebhook",
+        "MutatingAdmissionPolicy",
+        "MutatingAdmissionWebhook",
+        "PodNodeSelector",
+        "PodTolerationRestriction",
+        "ResourceQuota",
+        "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionWebhook",
+    )
+)
+
+
+class AdmissionConfigurationError(Exception):
+    """The file is none that a server would start with."""
+
+
+class AdmissionConfiguration(NamedTuple):
+    pod_security: Configuration = Configuration()
+    event_limits: tuple[Object, ...] = ()
+
+
+def load_configuration(file: Path | None, *, enabled: tuple[str, ...] = ()) -> AdmissionConfiguration:
+    """Raises AdmissionConfigurationError, also for a plugin of `enabled` that has to be configured and is not."""
+    parts = _parts(file) if file is not None else {}
+    for name in sorted(_UNREAD & set(parts)):
+        raise _failed(name, "a configuration of this plugin is not read here")
+    standards = _checked(parts, "PodSecurity", pod_security.KIND, pod_security.API_VERSIONS)
+    _fields(standards)
+    _without_problems("PodSecurity", pod_security.problems_of(standards))
+    limits = _checked(parts, "EventRateLimit", events.KIND, (events.API_VERSION,))
+    if limits or "EventRateLimit" in enabled:
+        _without_problems("EventRateLimit", events.limit_problems(limits))
+    return AdmissionConfiguration(pod_security.configuration_of(standards), tuple(limits.get("limits") or ()))
+
+
+def _parts(file: Path) -> dict[str, Any]:
+    """The first part that each plugin has."""
+    found = _read(file)
+    if found.get("kind") != "AdmissionConfiguration" or found.get("apiVersion") not in _API_VERSIONS:
+        told = f"{found.get('apiVersion', '')}, Kind={found.get('kind', '')}"
+        raise AdmissionConfigurationError(f"{file}: unable to recognize {told}; it is {_API_VERSIONS[0]}, "
+                                          "Kind=AdmissionConfiguration")  # fmt: skip
+    parts: dict[str, Any] = {}
+    for plugin in found.get("plugins") or ():
+        if plugin.get("configuration") is not None:
+            parts.setdefault(plugin.get("name", ""), plugin["configuration"])
+        elif plugin.get("path"):
+            parts.setdefault(plugin.get("name", ""), _read(file.parent / plugin["path"]))
+    return parts
+
+
+def _read(file: Path) -> Object:
+    try:
+        found = yaml.safe_load(file.read_bytes())
+    except OSError as error:
+        text = f'unable to read admission control configuration from "{file}" [open {file}: {error.strerror}]'
+        raise AdmissionConfigurationError(text) from error
+    except yaml.YAMLError as error:
+        raise AdmissionConfigurationError(f"{file}: {error}") from error
+    if not isinstance(found, dict):
+        raise AdmissionConfigurationError(f"{file}: there is no configuration")
+    return found
+
+
+def _checked(parts: Mapping[str, Any], plugin: str, kind: str, versions: tuple[str, ...]) -> Object:
+    """The part of a plugin, of the kind that it reads."""
+    part: Object = parts.get(plugin) or {}
+    if part and (part.get("kind") != kind or part.get("apiVersion") not in versions):
+        told = f'no kind "{part.get("kind", "")}" is registered for version "{part.get("apiVersion", "")}"'
+        raise _failed(plugin, told)
+    return part
+
+
+def _fields(standards: Object) -> None:
+    """Fields that there are not are refused, as a typing error would let everything through."""
+    known = {"apiVersion", "kind", *pod_security.FIELDS}
+    unknown = [name for name in standards if name not in known]
+    for part, names in pod_security.FIELDS.items():
+        unknown += [f"{part}.{name}" for name in standards.get(part) or () if name not in names]
+    if unknown:
+        told = ", ".join(f'unknown field "{name}"' for name in sorted(unknown))
+        raise _failed("PodSecurity", f"strict decoding error: {told}")
+
+
+def _without_problems(plugin: str, problems: Problems) -> None:
+    if problems:
+        texts = [str(each) for each in problems]
+        raise _failed(plugin, texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]")
+
+
+def _failed(plugin: str, why: str) -> AdmissionConfigurationError:
+    return AdmissionConfigurationError(f'couldn\'t init admission plugin "{plugin}": {why}')

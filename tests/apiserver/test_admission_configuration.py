@@ -1,0 +1,156 @@
+"""`--admission-control-config-file`: what holds by default, who is exempt, how many events are too many (upstream's
+tests of pod-security-admission admission and api/validation, and of plugin/pkg/admission/eventratelimit)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from engine.api.errors import ApiError
+from engine.api.types import NAMESPACES, PODS, SERVICE_ACCOUNTS, Object
+from engine.api.wire import ClientCertificate, Request
+from engine.apiserver.server import ApiServer
+from engine.client import Client, InProcessTransport
+from engine.config import ClusterConfig
+from engine.store.sqlite import SqliteStore
+from engine.world import World
+from ktui.commands import UsageError
+from ktui.commands.up import configure
+from ktui.engine_process import UpOptions
+from tests.apiserver.conftest import ADMIN, account, pod
+
+STANDARDS = "pod-security.admission.config.k8s.io/v1"
+LIMITS = "eventratelimit.admission.k8s.io/v1alpha1"
+
+
+def written(folder: Path, plugin: str, version: str, kind: str, **part: Any) -> Path:
+    """A file with one plugin's configuration."""
+    plugins = [{"name": plugin, "configuration": {"apiVersion": version, "kind": kind, **part}}]
+    whole = {"apiVersion": "apiserver.config.k8s.io/v1", "kind": "AdmissionConfiguration", "plugins": plugins}
+    file = folder / "admission.yaml"
+    file.write_text(yaml.safe_dump(whole))
+    return file
+
+
+def standards(folder: Path, **part: Any) -> Path:
+    return written(folder, "PodSecurity", STANDARDS, "PodSecurityConfiguration", **part)
+
+
+def limits(folder: Path, *limits: Object) -> Path:
+    return written(folder, "EventRateLimit", LIMITS, "Configuration", limits=list(limits))
+
+
+@asynccontextmanager
+async def served(world: World, store: SqliteStore, file: Path, *enabled: str) -> AsyncIterator[ApiServer]:
+    config = ClusterConfig(admission_control_config_file=file, enable_admission_plugins=enabled)
+    server = ApiServer(world, store, config=config)
+    await server.start()
+    try:
+        yield server
+    finally:
+        await server.stop()
+
+
+def client(server: ApiServer, certificate: ClientCertificate = ADMIN) -> Client:
+    return Client(InProcessTransport(server, certificate), user_agent="test")
+
+
+async def warning(server: ApiServer, path: str, patch: Object) -> str:
+    headers = {"content-type": "application/merge-patch+json"}
+    response = await server.handle(Request("PATCH", path, {}, headers, patch, certificate=ADMIN))
+    assert response.status == 200, response.body
+    return response.headers.get("warning", "")
+
+
+async def test_pod_security(world: World, store: SqliteStore, tmp_path: Path) -> None:
+    exempt = {"namespaces": ["free"], "usernames": ["carol"], "runtimeClasses": ["sandboxed"]}
+    file = standards(tmp_path, defaults={"enforce": "baseline", "warn": "restricted"}, exemptions=exempt)
+    async with served(world, store, file) as server:
+        admin, carol = client(server), client(server, ClientCertificate("carol", ("system:masters",)))
+        for name in ("free", "own"):
+            labels = {"pod-security.kubernetes.io/enforce": "privileged"} if name == "own" else {}
+            await admin.create(NAMESPACES, {"metadata": {"name": name, "labels": labels}})
+        for namespace in ("default", "free", "own"):
+            await admin.create(SERVICE_ACCOUNTS, account("default"), namespace=namespace)
+
+        def host(name: str, **spec: Any) -> Object:
+            made = pod(name)
+            return {**made, "spec": {**made["spec"], "hostNetwork": True, **spec}}
+
+        with pytest.raises(ApiError) as refused:
+            await admin.create(PODS, host("a"), namespace="default")
+        assert 'violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true)' in refused.value.message
+        await carol.create(PODS, host("b"), namespace="default")
+        await admin.create(PODS, host("c"), namespace="free")
+        await admin.create(PODS, host("d"), namespace="own")
+
+        patch = {"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}
+        told = await warning(server, "/api/v1/namespaces/free", patch)
+        assert "is exempt from Pod Security, and the policy (enforce=restricted:latest) will be ignored" in told
+        page = (await admin.send("GET", "/metrics")).body.decode()
+        assert 'pod_security_exemptions_total{request_operation="create",resource="pod",subresource=""} 2' in page
+
+
+EVENT = {"apiVersion": "v1", "kind": "Event", "involvedObject": {"kind": "Pod", "name": "p", "namespace": "default"}}
+
+
+def event(number: int, host: str = "n1") -> Object:
+    return {**EVENT, "metadata": {"name": f"e{number}"}, "source": {"component": "kubelet", "host": host}}
+
+
+async def test_too_many_events(world: World, store: SqliteStore, tmp_path: Path) -> None:
+    file = limits(
+        tmp_path,
+        {"type": "Server", "qps": 1, "burst": 3},
+        {"type": "SourceAndObject", "qps": 1, "burst": 2, "cacheSize": 1},
+    )
+    async with served(world, store, file, "EventRateLimit") as server:
+        admin = client(server)
+
+        async def tell(number: int, host: str = "n1") -> str:
+            response = await admin.send("POST", "/api/v1/namespaces/default/events", body=event(number, host))
+            assert (response.status, response.body.get("code", 201)) in ((201, 201), (429, 429))
+            return str(response.body.get("message", ""))
+
+        assert [await tell(1), await tell(2)] == ["", ""]
+        assert await tell(3) == (
+            "Too many requests: limit reached on type SourceAndObject for key kubeletn1Poddefaultp"
+        )
+        assert await tell(4, "n2") == "Too many requests: limit reached on type Server for key "
+        await world.clock.sleep(10)
+        assert [await tell(5), await tell(6, "n2"), await tell(7)] == ["", "", ""]
+
+
+ROWS: dict[str, tuple[dict[str, Any], str]] = {
+    "level": ({"defaults": {"warn": "x"}}, 'defaults.warn: Invalid value: "x": must be one of privileged, baseline, '
+              "restricted"),
+    "version": ({"defaults": {"audit-version": "1"}}, 'defaults.audit-version: Invalid value: "1": must be "latest" or '
+                '"v1.x"'),
+    "twice": ({"exemptions": {"usernames": ["a", "a"]}}, 'exemptions.usernames[1]: Duplicate value: "a"'),
+    "empty": ({"exemptions": {"usernames": [""]}}, "exemptions.usernames[0]: Required value"),
+    "field": ({"defaults": {"enforced": "baseline"}}, 'strict decoding error: unknown field "defaults.enforced"'),
+}  # fmt: skip
+
+
+def test_what_a_server_would_not_start_with(tmp_path: Path) -> None:
+    def told(file: Path, plugins: str = "") -> str:
+        options = UpOptions(admission_control_config_file=str(file), enable_admission_plugins=plugins)
+        with pytest.raises(UsageError) as error:
+            configure(options)
+        return str(error.value).removeprefix("--admission-control-config-file: ")
+
+    for part, why in ROWS.values():
+        assert told(standards(tmp_path, **part)) == f'couldn\'t init admission plugin "PodSecurity": {why}'
+    wrong = "limits[0].burst: Invalid value: 0: must be positive"
+    file = limits(tmp_path, {"type": "User", "qps": 5})
+    assert told(file) == f'couldn\'t init admission plugin "EventRateLimit": {wrong}'
+    with pytest.raises(UsageError, match="limits: Invalid value: null: must not be empty"):
+        configure(UpOptions(enable_admission_plugins="EventRateLimit"))
+    other = written(tmp_path, "ImagePolicyWebhook", "v1", "Configuration")
+    assert told(other).endswith("a configuration of this plugin is not read here")
+    assert "unable to read admission control configuration" in told(tmp_path / "none")
