@@ -99,3 +99,27 @@ def test_what_a_list_costs(expression: str) -> None:
 def test_a_call_that_may_mean_several_functions_costs_one() -> None:
     joined = "dyn('" + "x" * 500 + "') + any.a"
     assert ENVIRONMENT.compile(joined).run({"any": {"a": "y" * 500}}).cost == 3
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "[1.0, 0.0 / 0.0, 2.0].max() == 2.0 && [1.0, 0.0 / 0.0].isSorted()",
+        "[3u, 4u].sum() == 7u && type([3u].sum()) == uint && [0.1, 0.2, 0.3].sum() == 0.1 + 0.2 + 0.3",
+    ],
+)
+def test_numbers_one_after_another(expression: str) -> None:
+    outcome = Environment({}).compile(expression).run({})
+    assert (outcome.value, outcome.error) == (True, "")
+
+
+@pytest.mark.parametrize(
+    ("expression", "why"),
+    [
+        ("[9223372036854775807, 1, -1].sum() == 0", "integer overflow"),
+        ("[18446744073709551615u, 1u].sum() == 0u", "unsigned integer overflow"),
+        ("[duration('2562047h'), duration('1h'), duration('-1h')].sum() == duration('0')", "duration overflow"),
+    ],
+)
+def test_a_sum_overflows_where_it_is_too_large_on_the_way(expression: str, why: str) -> None:
+    assert Environment({}).compile(expression).run({}).error == why

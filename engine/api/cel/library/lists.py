@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from itertools import pairwise
 from typing import Any
 
 from engine.api.cel.functions import Library
-from engine.api.cel.operators import contains, duration, whole
+from engine.api.cel.operators import contains, duration, unsigned, whole
 from engine.api.cel.types import BOOL, BYTES, DOUBLE, DURATION, INT, LIST, STRING, TIMESTAMP, UINT, A, Type, list_of
 from engine.api.cel.values import Duration, EvaluationError, UInt, compare, equal
 
@@ -31,15 +32,16 @@ def lists() -> Library:
     return made
 
 
-def _order(one: Any, other: Any) -> int:
-    found = compare(one, other)
-    if found is None:
-        raise EvaluationError("no such overload")
-    return found
+def _order(one: Any, other: Any) -> int | None:
+    """None for what has no order, or none with each other: upstream overlooks that its comparison has failed."""
+    try:
+        return compare(one, other)
+    except EvaluationError:
+        return None
 
 
 def _is_sorted(items: list[Any]) -> bool:
-    return all(_order(one, other) <= 0 for one, other in pairwise(items))
+    return all(_order(one, other) != 1 for one, other in pairwise(items))
 
 
 def _best(name: str, items: list[Any], wanted: int) -> Any:
@@ -53,19 +55,19 @@ def _best(name: str, items: list[Any], wanted: int) -> Any:
 
 
 def _sum_of(type_: Type) -> Any:
-    """Of an empty list: zero of the type that the checker has chosen."""
+    """Of an empty list: zero of the type that the checker has chosen. What overflows on the way has overflown."""
 
     def total(items: list[Any]) -> Any:
         if {type(item) for item in items} - _SUMMED or len({type(item) for item in items}) > 1:
             raise EvaluationError("no such overload")  # of a list whose types nobody has checked
         if isinstance(items[0], Duration) if items else type_ == DURATION:
-            return duration(sum(item.nanos for item in items))
-        found: Any = sum(items)
-        if items and isinstance(items[0], UInt):
-            return UInt(found)
-        if type_ == DOUBLE and not items:
-            return 0.0
-        return found if isinstance(found, float) else whole(found)
+            return duration(reduce(lambda nanos, item: duration(nanos + item.nanos).nanos, items, 0))
+        if not items:
+            return 0.0 if type_ == DOUBLE else UInt(0) if type_ == UINT else 0
+        if isinstance(items[0], float):
+            return reduce(float.__add__, items, 0.0)  # rounded at each step, as Python's sum is not since 3.12
+        step = unsigned if isinstance(items[0], UInt) else whole
+        return reduce(lambda found, item: step(found + item), items, step(0))
 
     return total
 
