@@ -64,7 +64,9 @@ def _parts(file: Path) -> dict[str, Any]:
         raise AdmissionConfigurationError(f"{file}: unable to recognize {told}; it is {_API_VERSIONS[0]}, "
                                           "Kind=AdmissionConfiguration")  # fmt: skip
     parts: dict[str, Any] = {}
-    for plugin in found.get("plugins") or ():
+    for position, plugin in enumerate(found.get("plugins") or ()):
+        if not isinstance(plugin, dict):
+            raise AdmissionConfigurationError(f"{file}: plugins[{position}] is no object")
         if plugin.get("configuration") is not None:
             parts.setdefault(plugin.get("name", ""), plugin["configuration"])
         elif plugin.get("path"):
@@ -88,6 +90,8 @@ def _read(file: Path) -> Object:
 def _checked(parts: Mapping[str, Any], plugin: str, kind: str, versions: tuple[str, ...]) -> Object:
     """The part of a plugin, of the kind that it reads."""
     part: Object = parts.get(plugin) or {}
+    if not isinstance(part, dict):
+        raise _failed(plugin, f"{part!r} is no object")
     if part and (part.get("kind") != kind or part.get("apiVersion") not in versions):
         told = f'no kind "{part.get("kind", "")}" is registered for version "{part.get("apiVersion", "")}"'
         raise _failed(plugin, told)
