@@ -21,6 +21,7 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from engine.api.golang.duration import duration_text
+from engine.api.golang.text import quoted
 from engine.api.wire import JSON, Request, Response
 from engine.client import retry
 from engine.client.client import error_of
@@ -30,7 +31,7 @@ from engine.client.exec_plugin import Credential
 from engine.client.http_streams import HttpBytes, HttpEvents, HttpSocket
 from engine.client.peer_names import MISMATCHES, mismatch
 from engine.client.tls import tls_context
-from engine.client.unreachable import BrokenError, unreachable
+from engine.client.unreachable import BrokenError, UnreachableError, unreachable
 from engine.clock import Clock
 
 NDJSON = "application/x-ndjson"
@@ -88,7 +89,7 @@ class HttpsTransport:
                 await self._credentials.refused(given)
             return await _response(request, answer)
         except (aiohttp.ClientError, OSError) as error:
-            raise await self._unreachable(error) from error
+            raise await self._unreachable(error, request.method, url) from error
 
     async def forward(
         self, method: str, target: str, *, headers: Mapping[str, str], body: bytes | None
@@ -123,20 +124,22 @@ class HttpsTransport:
                 raise error_of(answer) from error
             raise ConnectionError(f"unable to upgrade connection: {error.message}") from error
         except (aiohttp.ClientError, OSError) as error:
-            raise await self._unreachable(error) from error
+            raise await self._unreachable(error, "GET", url) from error
         return HttpSocket(socket)
 
-    async def _unreachable(self, error: Exception) -> ConnectionError:
+    async def _unreachable(self, error: Exception, method: str, url: URL) -> UnreachableError:
+        asked = f"{method.capitalize()} {quoted(str(url))}"
         inner = error.certificate_error if isinstance(error, aiohttp.ClientConnectorCertificateError) else None
         if getattr(inner, "verify_code", 0) not in MISMATCHES:
-            return unreachable(self._base, error)
+            return unreachable(self._base, error, asked=asked)
         parts = urlsplit(self._base)
         host, name = parts.hostname or "", self._name()
         try:
             why = await mismatch(host, parts.port or 443, name or host, self._clock)
         except (OSError, TimeoutError, ValueError):
-            return unreachable(self._base, error)
-        return ConnectionError(f"Unable to connect to the server: tls: failed to verify certificate: x509: {why}")
+            return unreachable(self._base, error, asked=asked)
+        reason = f"tls: failed to verify certificate: x509: {why}"
+        return UnreachableError(f"Unable to connect to the server: {reason}", f"{asked}: {reason}")
 
     async def close(self) -> None:
         session, self._session = self._session, None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -10,24 +11,46 @@ import aiohttp
 
 from engine.api.golang.text import quoted
 
+_CONNECTING = re.compile(r"\[Errno \d+\] Connect call failed \('([^']+)', (\d+).*\)")
 # X509_V_ERR_*: an issuer that is not there, or a certificate of its own that nobody has vouched for.
 _UNKNOWN_AUTHORITY = frozenset((2, 18, 19, 20, 21))
 
 
-class BrokenError(ConnectionError):
+class UnreachableError(ConnectionError):
+    """No answer came. `cause` is how Go's client tells of it: which request failed, and why."""
+
+    def __init__(self, text: str, cause: str) -> None:
+        super().__init__(text)
+        self.cause = cause
+
+
+class RefusedError(UnreachableError, ConnectionRefusedError):
+    """Nothing listens there."""
+
+
+class BrokenError(UnreachableError):
     """A connection that was there was lost before the answer was."""
 
 
-def unreachable(server: str, error: Exception) -> ConnectionError:
-    """kubectl's sentence for a server that cannot be reached."""
+def unreachable(server: str, error: Exception, *, asked: str) -> UnreachableError:
+    """kubectl's sentence for a server that cannot be reached; `asked` is the request, as in `Get "URL"`."""
     parts = urlsplit(server)
     host = parts.netloc.rpartition("@")[2]
     if _refused(error):
-        return ConnectionRefusedError(
-            f"The connection to the server {host} was refused - did you specify the right host or port?"
-        )
-    kind = BrokenError if _broken(error) else ConnectionError
-    return kind(f"Unable to connect to the server: {_reason(error, server)}")
+        text = f"The connection to the server {host} was refused - did you specify the right host or port?"
+        return RefusedError(text, f"{asked}: dial tcp {_address(error) or host}: connect: connection refused")
+    kind = BrokenError if _broken(error) else UnreachableError
+    reason = _reason(error, server)
+    return kind(f"Unable to connect to the server: {reason}", f"{asked}: {reason}")
+
+
+def _address(error: Exception) -> str:
+    """Where it was tried; "" if that is not told, or if there were several."""
+    found = _CONNECTING.fullmatch(str(getattr(error, "os_error", error)))
+    if found is None:
+        return ""
+    host, port = found.groups()
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _broken(error: Exception) -> bool:

@@ -15,7 +15,9 @@ from engine.api.golang import json as go_json
 from engine.api.types import GVK, GVR, Object
 from engine.client import Client
 from engine.client.client import error_of
+from engine.client.unreachable import UnreachableError
 from engine.kubectl.errors import CommandError
+from engine.kubectl.undiscovered import UndiscoveredError
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
 
@@ -191,7 +193,10 @@ async def _read_all(client: Client) -> Documents:
 
 
 async def _get(client: Client, path: str) -> Object:
-    response = await client.send("GET", path, query={"timeout": [TIMEOUT]}, headers={"accept": AGGREGATED})
+    try:
+        response = await client.send("GET", path, query={"timeout": [TIMEOUT]}, headers={"accept": AGGREGATED})
+    except UnreachableError as error:
+        raise UndiscoveredError(str(error), error.cause) from error
     if response.status >= 400:
         raise error_of(response)
     if not isinstance(response.body, dict):

@@ -30,6 +30,7 @@ from engine.kubectl.flagsets import GLOBAL
 from engine.kubectl.preferences import Applied, PreferencesError
 from engine.kubectl.session import Session
 from engine.kubectl.tree import ROOT
+from engine.kubectl.undiscovered import UndiscoveredError, times
 from engine.kubectl.wire_dump import TIMES, WireDump
 from engine.trace import Hop
 
@@ -188,6 +189,9 @@ class _Task:
         )
         try:
             await self._do(session, world)
+        except UndiscoveredError as error:
+            session.tell_undiscovered(error, times(self._path.split()[1:], self._arguments))
+            raise
         finally:
             if own is not None:
                 await own.close()

@@ -20,6 +20,7 @@ from engine.kubectl.fetching import listed, live, require_namespace
 from engine.kubectl.remote_manifests import fetched
 from engine.kubectl.scheme import check_registered
 from engine.kubectl.session import Session
+from engine.kubectl.undiscovered import UndiscoveredError
 from engine.kubectl.validation import check
 
 MISSING = (
@@ -128,6 +129,7 @@ def _check_kustomize(session: Session) -> None:
 
 
 Item = Info | Exception
+DISCOVERY, SCHEMA = "/api?", "/openapi/v2?"
 
 
 async def visit(
@@ -373,6 +375,7 @@ async def _of_document(session: Session, selection: Selection, document: manifes
             )
         ]
     found = decoding.objects(document, deep=selection.typed)
+    validated = selection.validate and not selection.local
     in_list = decoding.is_list(document)
     items: list[Item] = []
     errors: list[Exception] = []
@@ -381,12 +384,26 @@ async def _of_document(session: Session, selection: Selection, document: manifes
             if in_list:
                 decoding.require_type(obj)
             info = await _of_object(session, selection, obj, document.source)
+        except UndiscoveredError as error:
+            if validated:  # what the schema is asked first, without a word in the log
+                raise _unvalidated(error, document.source) from error
+            session.tell_undiscovered(error, 1)
+            items.append(CommandError(f'unable to recognize "{document.source}": {error.cause}'))
+            continue
         except (CommandError, ApiError) as error:
             (errors if in_list and not isinstance(error, OtherNamespaceError) else items).append(error)
             continue
         if info is not None:
             items.append(info)
     return [*items, Aggregate(errors)] if errors else items
+
+
+def _unvalidated(error: UndiscoveredError, source: str) -> CommandError:
+    cause = error.cause.replace(DISCOVERY, SCHEMA)
+    return CommandError(
+        f'error validating "{source}": error validating data: failed to download openapi: {cause}; '
+        "if you choose to ignore these errors, turn validation off with --validate=false"
+    )
 
 
 async def _of_object(session: Session, selection: Selection, obj: Object, source: str) -> Info | None:

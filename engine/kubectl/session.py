@@ -17,9 +17,11 @@ from engine.client import Client
 from engine.client.client import Watch, error_of
 from engine.client.kubeconfig import KubeConfig
 from engine.clock import Clock
+from engine.kubectl import undiscovered
 from engine.kubectl.discovery import Discovery, Resource
 from engine.kubectl.errors import Aggregate, CommandError, NamespaceError
 from engine.kubectl.flags import Flags
+from engine.kubectl.undiscovered import UndiscoveredError
 from engine.trace import current_span
 
 TABLE = (
@@ -67,6 +69,11 @@ class Session:
     def log(self, place: str, text: str) -> None:
         """A line as klog heads what is for information only."""
         self._klog("I", place, text)
+
+    def tell_undiscovered(self, error: UndiscoveredError, times: int) -> None:
+        """That no server said what it knows, as often as kubectl would have asked."""
+        for _ in range(times):
+            self._klog("E", undiscovered.PLACE, undiscovered.line(error))
 
     def _klog(self, severity: str, place: str, text: str) -> None:
         self.err(f"{severity}{self.now:%m%d %H:%M:%S.%f} {os.getpid():7} {place}] {text}")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.kubectl.oracle import ours, real
+from tests.kubectl.served import served
 
 GOOD = Path(__file__).parent / "manifests" / "kuberc" / "good.yaml"
 HEAD = "apiVersion: kubectl.config.k8s.io/v1beta1\nkind: Preference\n"
@@ -55,9 +56,12 @@ async def test_preferences_that_are_refused(content: str, argv: str, why: str, t
     assert printed == (1, "", f"{START}{why.replace('FILE', str(file))}\n")
 
 
-async def test_an_alias_stands_for_a_command_with_flags_and_words() -> None:
-    assert (await ours(f"runx foo --kuberc {GOOD}")).stdout == "pod/foo created (dry run)\n"
-    assert (await ours(f"runx foo -o name --kuberc={GOOD}")).stdout == "pod/foo\n"
+async def test_an_alias_stands_for_a_command_with_flags_and_words(tmp_path: Path) -> None:
+    async with served(tmp_path) as server:
+        told = await ours(f"runx foo --kuberc {GOOD}", kubeconfig=server.kubeconfig)
+        named = await ours(f"runx foo -o name --kuberc={GOOD}", kubeconfig=server.kubeconfig)
+    assert told.stdout == "pod/foo created (dry run)\n"
+    assert named.stdout == "pod/foo\n"
 
 
 async def test_a_default_holds_where_the_flag_is_not_given() -> None:
@@ -72,7 +76,8 @@ async def test_the_file_of_the_home_is_read_unless_it_is_turned_off(tmp_path: Pa
     home.mkdir()
     (home / "kuberc").write_bytes(GOOD.read_bytes())
     environment = {"HOME": str(tmp_path)}
-    assert (await ours("runx foo", environment=environment)).code == 0
+    async with served(tmp_path) as server:
+        assert (await ours("runx foo", environment=environment, kubeconfig=server.kubeconfig)).code == 0
     for off in ({"KUBERC": "off"}, {"KUBECTL_KUBERC": "false"}):
         assert 'unknown command "runx"' in (await ours("runx foo", environment={**environment, **off})).stderr
 

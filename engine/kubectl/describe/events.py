@@ -6,10 +6,12 @@ Source of the behaviour: kubectl pkg/describe (searchEvents, DescribeEvents).
 from __future__ import annotations
 
 from engine.api.errors import ApiError
-from engine.api.types import Object
+from engine.api.types import GVK, Object
 from engine.kubectl.describe.writer import Page
 from engine.kubectl.discovery import Resource
 from engine.kubectl.session import Session
+
+EVENTS = Resource.unasked(GVK("", "v1", "Event"))  # what no server need be asked about
 
 
 async def search(session: Session, obj: Object, *, with_kind: bool = True, uid: str | None = None) -> list[Object]:
@@ -24,13 +26,9 @@ async def search(session: Session, obj: Object, *, with_kind: bool = True, uid: 
     }
     selector = ",".join(f"{name}={value}" for name, value in fields.items() if value)
     try:
-        return await session.list(await events_resource(session), namespace, fieldSelector=selector)
+        return await session.list(EVENTS, namespace, fieldSelector=selector)
     except ApiError:
         return []
-
-
-async def events_resource(session: Session) -> Resource:
-    return await session.resolve("events")
 
 
 def write(page: Page, events: list[Object]) -> None:

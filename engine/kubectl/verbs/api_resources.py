@@ -17,6 +17,7 @@ from engine.kubectl.printers import kyaml
 from engine.kubectl.printers.objects import json_text, unknown_format
 from engine.kubectl.printers.tabwriter import ColumnWriter
 from engine.kubectl.session import Session
+from engine.kubectl.undiscovered import UndiscoveredError
 
 
 async def run_resources(session: Session) -> None:
@@ -107,7 +108,11 @@ async def run_versions(session: Session) -> None:
     if session.arguments:
         raise UsageError(f"unexpected arguments: [{' '.join(session.arguments)}]")
     session.discovery.invalidate()
-    versions = {r.gvr.api_version: None for r in await session.discovery.resources(session.client)}
+    try:
+        versions = {r.gvr.api_version: None for r in await session.discovery.resources(session.client)}
+    except UndiscoveredError as error:
+        session.tell_undiscovered(error, 1)
+        raise CommandError(f"couldn't get available api versions from server: {error.cause}") from error
     for version in sorted(versions):
         session.out(version)
 

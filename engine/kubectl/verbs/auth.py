@@ -14,6 +14,7 @@ from engine.kubectl.flagsets import ALL_NAMESPACES, PRINT
 from engine.kubectl.printers.objects import split_format, structured_printer, unknown_format
 from engine.kubectl.printers.tabwriter import ColumnWriter
 from engine.kubectl.session import Session
+from engine.kubectl.undiscovered import UndiscoveredError
 from engine.kubectl.verbs.reconcile import COMMAND as RECONCILE
 
 VERBS = (
@@ -93,7 +94,9 @@ async def _find(session: Session, word: str) -> Resource | None:
         return None
     try:
         return await session.resolve(word)
-    except CommandError:
+    except (CommandError, UndiscoveredError) as error:
+        if isinstance(error, UndiscoveredError):
+            session.tell_undiscovered(error, 2)
         name, _, group = word.partition(".")
         within = f" in group '{group}'" if group else ""
         session.err(f"Warning: the server doesn't have a resource type '{name}'{within}\n")

@@ -11,8 +11,8 @@ LABEL = "kubernetes.io/cluster-service=true"
 
 
 async def run(session: Session) -> None:
-    services = await session.resolve("services")
     try:
+        services = await session.resolve("services")
         found = await listed(session, services, "kube-system", labels=LABEL)
         session.out(f"Kubernetes control plane is running at {session.server or 'this process'}")
         for service in found:

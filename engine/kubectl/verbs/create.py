@@ -10,6 +10,7 @@ from pathlib import Path
 
 from engine.api.errors import ApiError
 from engine.api.types import GVK, Object
+from engine.client.unreachable import UnreachableError
 from engine.kubectl import decoding, last_applied, manifests, yaml
 from engine.kubectl.change_cause import RECORD, recorded
 from engine.kubectl.command import Run
@@ -110,17 +111,17 @@ async def post(session: Session, info: Info, *, dry_run: str, validation: str, t
     info.refresh(await session.create(info.resource, info.namespace, info.object, **query))
 
 
-async def create_built(session: Session, obj: Object, printer: Printer | None = None) -> Info:
+async def create_built(session: Session, obj: Object, printer: Printer | None = None, *, mapped: bool = False) -> Info:
     """Create an object that was made from flags, and print it. Its namespace is written into it only if it was asked
-    for. One printer may serve several objects."""
+    for. One printer may serve several objects. `mapped` asks the server about the kind, which `create` knows."""
     dry_run, validation = session.dry_run(), session.field_validation()
     printer = printer or result_printer(session, "created", dry_run=dry_run, typed=True)
     group, _, version = obj["apiVersion"].rpartition("/")
     gvk = GVK(group, version, obj["kind"])
-    if dry_run == "client":  # nothing is asked of a server, not even what it can do
-        resource = Resource.unasked(gvk, namespaced=gvk.kind not in CLUSTER_SCOPED)
-    else:
+    if mapped:
         resource = await session.discovery.for_kind(session.client, gvk)
+    else:
+        resource = Resource.unasked(gvk, namespaced=gvk.kind not in CLUSTER_SCOPED)
     name = obj["metadata"].get("name", "")
     namespace = session.namespace if resource.namespaced else ""
     if namespace and session.namespace_given:
@@ -129,21 +130,28 @@ async def create_built(session: Session, obj: Object, printer: Printer | None = 
     session.working_on(resource, name, namespace)
     try:
         await post(session, info, dry_run=dry_run, validation=validation, typed=True)
-    except (ApiError, NamespaceError) as error:
+    except (ApiError, NamespaceError, UnreachableError) as error:
         raise _failed(error, obj) from error
     printer(info.object, resource)
     return info
 
 
-def _failed(error: ApiError | NamespaceError, obj: Object) -> Exception:
+def _failed(error: ApiError | NamespaceError | UnreachableError, obj: Object) -> Exception:
     """Some of the `create KIND` commands put words of their own before the server's."""
-    kind, why = obj["kind"], error.message if isinstance(error, ApiError) else str(error)
+    kind, why = obj["kind"], reason(error)
     if kind == "Secret":
         return CommandError(f"failed to create secret {why}")
     noun = f"{obj['spec']['type']} service" if kind == "Service" else _NOUNS.get(kind)
     if noun:
         return CommandError(f"failed to create {noun}: {why}")
     return error
+
+
+def reason(error: ApiError | NamespaceError | UnreachableError) -> str:
+    """Why something was not made, for words to stand before."""
+    if isinstance(error, ApiError):
+        return error.message
+    return error.cause if isinstance(error, UnreachableError) else str(error)
 
 
 def acting(act: Callable[[Session, str], Awaitable[None]], *, needs_name: bool = False) -> Run:

@@ -23,6 +23,7 @@ from engine.kubectl.flagsets import (
 )
 from engine.kubectl.selection import Info, Item, Selection, infos
 from engine.kubectl.session import Session
+from engine.kubectl.undiscovered import UndiscoveredError
 from engine.kubectl.verbs.raw import raw
 
 IMMEDIATE = (
@@ -36,7 +37,7 @@ async def run(session: Session) -> None:
     if flags.text("raw"):
         await raw(session, "DELETE", flags.text("raw"))
         return
-    _check_grace(session)
+    await _check_grace(session)
     if session.arguments:
         await session.discovery.resources(session.client)
     _check(session)
@@ -106,12 +107,21 @@ def _confirmed(session: Session, found: Sequence[Item]) -> bool:
     return session.stdin.readline().strip().lower() == "y"
 
 
-def _check_grace(session: Session) -> None:
+async def _check_grace(session: Session) -> None:
     flags = session.flags
     if flags.on("now") and flags.number("grace-period") >= 0:
         raise CommandError("--now and --grace-period cannot be specified together")
     if flags.on("all") and (flags.text("selector") or flags.text("field-selector")):
+        await _ask_of_categories(session)
         raise CommandError("setting 'all' parameter but found a non empty selector. ")
+
+
+async def _ask_of_categories(session: Session) -> None:
+    """Whether the words stand for several kinds, which kubectl asks before it looks at the flags."""
+    try:
+        await session.discovery.resources(session.client)
+    except UndiscoveredError as error:
+        session.tell_undiscovered(error, len(",".join(session.arguments[:1]).split(",")))
 
 
 def _check(session: Session) -> None:

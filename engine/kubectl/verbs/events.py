@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from engine.api.types import Object
 from engine.kubectl.command import Command
-from engine.kubectl.describe.events import events_resource, interval
+from engine.kubectl.describe.events import EVENTS, interval
 from engine.kubectl.describe.writer import Page
 from engine.kubectl.discovery import Resource
 from engine.kubectl.errors import BareError, CommandError
@@ -34,7 +34,7 @@ async def run(session: Session) -> None:
     by_name = session.flags.text("output") == "name"
     if session.flags.text("output") and structured is None and not by_name:
         raise unknown_format(session.flags.text("output"))
-    resource = await events_resource(session)
+    resource = EVENTS
     namespace = "" if session.all_namespaces else session.namespace
     selector = await _selector(session)
     if flags.on("watch"):

@@ -55,9 +55,9 @@ async def run(session: Session) -> None:
     pod = overrides.overridden(session, pod)
     attached = _attached(flags)
     printer = _say_nothing if attached else result_printer(session, "created", dry_run=session.dry_run(), typed=True)
-    made = [await create_built(session, pod, printer)]
+    made = [await create_built(session, pod, printer, mapped=True)]
     if flags.on("expose"):
-        made.append(await create_built(session, _service(session, name, pod), printer))
+        made.append(await create_built(session, _service(session, name, pod), printer, mapped=True))
     if attached:
         await attend(session, made)
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.api.errors import ApiError
-from engine.api.types import GVR, Object
+from engine.api.types import GVK, GVR, Object
+from engine.client.unreachable import UnreachableError
+from engine.kubectl.discovery import Resource
 from engine.kubectl.errors import CommandError, NamespaceError
 from engine.kubectl.printers.objects import result_printer
 from engine.kubectl.session import Session
+from engine.kubectl.verbs.create import reason
 
 BOUND = {"Node": "v1", "Pod": "v1", "Secret": "v1"}
 
@@ -48,14 +51,12 @@ async def create_token(session: Session, name: str) -> None:
         "kind": "TokenRequest",
         "spec": {key: value for key, value in spec.items() if value is not None},
     }
-    accounts = await session.resolve("serviceaccounts")
+    accounts = Resource.unasked(GVK("", "v1", "ServiceAccount"))
     try:
         path = session.path_of(accounts, session.namespace, name, "token")
         answer: Object = await session.request("POST", path, body=request)
-    except NamespaceError as error:
-        raise CommandError(f"failed to create token: {error}") from error
-    except ApiError as error:
-        raise CommandError(f"failed to create token: {error.message}") from error
+    except (ApiError, NamespaceError, UnreachableError) as error:
+        raise CommandError(f"failed to create token: {reason(error)}") from error
     token = (answer.get("status") or {}).get("token", "")
     if not token:
         raise CommandError("failed to create token: no token in server response")
