@@ -210,6 +210,9 @@ class FlowScreen(FrameScreen):
             self.canvas.action_follow()
         self.focus_body()
 
+    def leave_inside(self) -> None:
+        self.remove_class("inspecting")
+
     def on_inspector_left(self) -> None:
         self.action_escape()
 

@@ -19,8 +19,9 @@ In return it gets, without a line of its own:
 * `c`: copy `copied()`, by default what the `DetailPane` has to copy, or the row under the cursor.
 * Enter on a row: goes to `link_of(key)`, where that gives a `Link`; else the focus goes to the `DetailPane`. Links in a
   `DetailPane` (`show(parts, links=...)`) are followed in the same way; `self.ktui.go_to(link)` does it from anywhere.
-* Backspace and `[`: back to where one came from, cursor included; `]` forward again. What else makes the place up is in
-  `place` and `return_to`. A screen that has steps of its own to go through binds `[` and `]` itself.
+* Backspace: from a detail to its table, with what `leave_inside` closes; from there, and `[` from anywhere, back to
+  where one came from, cursor included; `]` forward again. What else makes the place up is in `place` and `return_to`.
+  A screen that has steps of its own to go through binds `[` and `]` itself.
 * Esc: closes, in this order, the filter and what `close_one` closes.
 * `redraw`, called when the theme has changed, for text that keeps the colours that it was made with.
 * `show_summary`, called four times a second with the cluster's summary, whose `now` is the model's time.
@@ -42,6 +43,7 @@ from ktui.models.summary import ClusterSummary
 from ktui.widgets.detail_pane import DetailPane
 from ktui.widgets.grid import Grid
 from ktui.widgets.ground import Ground
+from ktui.widgets.scrolled import Scrolled
 from ktui.widgets.table_pane import TablePane
 
 if TYPE_CHECKING:
@@ -62,7 +64,7 @@ class FrameScreen(Guarded, Container, Ground):
         Binding("o", "sort", "Sort", show=False, id="table.sort", tooltip="sort by the next column"),
         Binding("O", "reverse", "Reverse", show=False, id="table.reverse", tooltip="reverse the order"),
         Binding("c", "copy", "Copy", show=False, id="frame.copy", tooltip="copy what is under the cursor"),
-        Binding("backspace", "app.go_back", "Back", show=False, id="frame.back", tooltip="back to where one came from"),
+        Binding("backspace", "back", "Back", show=False, id="frame.back", tooltip="back to where one came from"),
         Binding("escape", "escape", "Close", show=False, id="frame.close", tooltip="leave the filter, then the detail"),
     ]
 
@@ -164,6 +166,18 @@ class FrameScreen(Guarded, Container, Ground):
             self.notify(f"copied {f'{lines + 1} lines' if lines else text[:60]}", timeout=1.5, markup=False)
 
     # -- links and places
+
+    def action_back(self) -> None:
+        """One step: to the table whose detail is looked into, else to where one came from."""
+        focused = self.screen.focused
+        if focused is not None and any(isinstance(node, Scrolled) for node in focused.ancestors_with_self):
+            self.leave_inside()
+            self.focus_body()
+        else:
+            self.ktui.action_go_back()
+
+    def leave_inside(self) -> None:
+        """For screens that made room for the detail that one leaves."""
 
     def link_of(self, key: str) -> Link | None:
         """Where Enter on the row of that key leads."""

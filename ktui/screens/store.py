@@ -324,6 +324,9 @@ class StoreScreen(FrameScreen):
     def on_input_submitted(self, _: Input.Submitted) -> None:
         self.focus_body()
 
+    def leave_inside(self) -> None:
+        self.remove_class("reading")
+
     def action_escape(self) -> None:
         if self.has_class("reading"):
             self.remove_class("reading")

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 from textual.command import CommandPalette
+from textual.widget import Widget
 from textual.widgets import Input
 
 from engine.api.types import DEPLOYMENTS, GVR, NAMESPACES
 from ktui.app import KtuiApp
 from ktui.models.link import Link
+from ktui.screens.catalogue import ENTRIES
 from ktui.screens.flow import FlowScreen
 from ktui.screens.objects import ObjectsScreen
 from ktui.screens.store import StoreScreen
+from ktui.screens.store_value import KeyValue
 from ktui.screens.too_small import TooSmall
 from ktui.screens.tour import STOPS, TourGuide
 from ktui.session import Session
@@ -21,6 +25,7 @@ from ktui.settings import Settings
 from ktui.widgets.detail_pane import DetailPane, LinkLine
 from ktui.widgets.dialogs import Choice
 from ktui.widgets.grid import Grid
+from ktui.widgets.inspector import Inspector
 from ktui.widgets.key_line import KeyLine
 from tests.ktui.screens.conftest import Show
 from tests.ktui.screens.driver import Driver
@@ -248,6 +253,34 @@ async def test_back_and_forward_through_what_was_shown(show: Show) -> None:
         assert driver.app.namespace == "shop"
         await driver.press("right_square_bracket")
         await driver.sees("this is the last place")
+
+
+async def test_backspace_steps_from_a_detail_to_its_table_and_then_to_the_screen_before(show: Show) -> None:
+    insides: dict[str, type[Widget]] = {"objects": DetailPane, "store": KeyValue, "flow": Inspector}
+    async with show(size=(80, 24)) as driver:
+        await maps_in(driver, one="default")
+        await driver.command("cm")
+        await driver.sees("map-one")
+        for mode, inside in insides.items():
+            await show_mode(driver, "dashboard")
+            await show_mode(driver, mode)
+            body = driver.app.focused
+            await driver.press("down", "down", "enter")
+            await driver.until(partial(focus_is_in, driver, inside))
+            await driver.press("backspace")
+            assert (driver.app.focused, driver.app.shown.mode) == (body, mode)
+            assert not driver.app.shown.has_class("inspecting", "reading")
+            await driver.press("backspace")
+            await driver.until(lambda: driver.app.shown.mode == "dashboard")
+
+
+async def show_mode(driver: Driver, mode: str) -> None:
+    await driver.press(ENTRIES[mode].key)
+    await driver.until(lambda: driver.app.shown.mode == mode)
+
+
+def focus_is_in(driver: Driver, kind: type[Widget]) -> bool:
+    return isinstance(driver.app.focused, kind)
 
 
 async def test_a_link_into_another_namespace_goes_there(show: Show) -> None:
