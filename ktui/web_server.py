@@ -14,6 +14,8 @@ from aiohttp import web
 from textual_serve.app_service import AppService
 from textual_serve.server import Server, to_int
 
+from ktui.numerals import numerals_face
+
 HEARTBEAT_SECONDS = 60.0  # a browser that has not answered after half of it is gone; on a busy machine it may take long
 
 
@@ -25,12 +27,24 @@ new MutationObserver((changes, observer) => {
 }).observe(document.documentElement, { childList: true, subtree: true });
 </script>
 """
+# The family that the terminal asks for first: the numbers of the hops are in it also where it is not installed.
+# They are loaded before anything is drawn, for a glyph that was drawn once is kept.
+TERMINAL_FAMILY = "Roboto Mono"
+NUMERALS = f"""<style>
+    @font-face {{ font-family: "{TERMINAL_FAMILY}"; src: local("{TERMINAL_FAMILY}"), local("RobotoMono-Regular"); }}
+{numerals_face(TERMINAL_FAMILY)}</style>
+<script>
+document.fonts.load('16px "{TERMINAL_FAMILY}"', "\u2460");
+document.fonts.load('bold 16px "{TERMINAL_FAMILY}"', "\u2460");
+</script>
+"""
 FONT_FROM_ELSEWHERE = re.compile(r"<link[^>]*fonts\.googleapis\.com[^>]*>")
 
 
 def _ready_for_keys(page: str) -> str:
-    """The page takes keys as soon as the terminal is there; and nothing of it waits for another site to answer."""
-    return FONT_FROM_ELSEWHERE.sub("", page).replace("</head>", f"{TAKES_KEYS}</head>", 1)
+    """The page takes keys as soon as the terminal is there, and has the glyphs that it draws; nothing of it waits for
+    another site to answer."""
+    return FONT_FROM_ELSEWHERE.sub("", page).replace("</head>", f"{NUMERALS}{TAKES_KEYS}</head>", 1)
 
 
 class Visit(AppService):

@@ -24,6 +24,11 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 PATIENCE_SECONDS = 60
 ROOT = Path(__file__).parents[2]
 KTUI = (sys.executable, "-m", "ktui")
+WIDTHS = """
+    const pen = document.createElement("canvas").getContext("2d");
+    pen.font = "16px 'Roboto Mono', Monaco, 'Courier New', monospace";  // as the terminal's
+    [..."M①②⑨⑩⑪⑫"].map((letter) => pen.measureText(letter).width)
+"""
 pytest.importorskip("textual_serve")
 
 
@@ -178,3 +183,5 @@ async def _check_page(page: Page, url: str) -> None:
     await page.until(lambda drawn: "NAMESPACE" in drawn)
     picture = await page.ask("Page.captureScreenshot", format="png")
     assert len(picture["data"]) > 14_000  # a page on which nothing is drawn has two or three thousand
+    widths = (await page.ask("Runtime.evaluate", expression=WIDTHS, returnByValue=True))["result"]["value"]
+    assert max(widths[1:]) <= widths[0] + 0.5, "the numbers of the hops are as wide as a letter"
