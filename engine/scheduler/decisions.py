@@ -6,6 +6,7 @@ Kept as the arrays that the attempt worked on; the text is made when somebody lo
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,7 @@ class Decision:
     attempt: int
     profile: str
     time: str
+    labels: Mapping[str, str] = field(default_factory=dict)  # the pod's, then
     names: list[str] = field(default_factory=list)  # all nodes, by row
     filters: list[str] = field(default_factory=list)  # the plugins that looked at nodes, in the order in which they do
     rejections: list[Rejection] = field(default_factory=list)

@@ -209,6 +209,7 @@ class Scheduler:
         decision = Decision(
             pod=queued.pod.key,
             uid=queued.pod.uid,
+            labels=queued.pod.labels,
             attempt=queued.attempts,
             profile=queued.pod.scheduler_name,
             time=self._world.clock.micro_timestamp(),

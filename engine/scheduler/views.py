@@ -45,7 +45,7 @@ class SchedulerViews:
         """The newest attempts in one line each; `limit` says how many."""
         decisions = self._scheduler.decisions
         newest = decisions.newest(_limit(parameters, DEFAULT_LIMIT) or DEFAULT_LIMIT)
-        return {"total": decisions.total, "decisions": [decision.summary() for decision in newest]}
+        return {"total": decisions.total, "decisions": [{**each.summary(), "labels": each.labels} for each in newest]}
 
     def _decision(self, parameters: Mapping[str, str]) -> Any:
         """The attempts on `pod` (namespace/name), the newest first; and where it waits now. `nodes` says of how many

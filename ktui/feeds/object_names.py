@@ -32,6 +32,9 @@ COMMON = (
     "namespaces",
     "nodes",
     "replicasets.apps",
+    "horizontalpodautoscalers.autoscaling",
+    "poddisruptionbudgets.policy",
+    "endpointslices.discovery.k8s.io",
     "pods",
 )
 PAGE = 50  # what is decoded between two keys
@@ -64,12 +67,15 @@ class _Kind:
 class ObjectNames:
     """Kinds that this person may not list, or that the server does not have, are left out."""
 
-    def __init__(self, client: Client, discovery: Discovery, clock: Clock, namespace: str) -> None:
-        """`namespace` is where to look for what may not be listed in all of them."""
+    def __init__(
+        self, client: Client, discovery: Discovery, clock: Clock, namespace: str, *, selector: str = ""
+    ) -> None:
+        """`namespace` is where to look for what may not be listed in all of them; `selector` is one of labels."""
         self._client = client
         self._discovery = discovery
         self._clock = clock
         self._namespace = namespace
+        self._selector = selector
         self._kinds: list[_Kind] = []
         self.is_complete = False
 
@@ -110,10 +116,17 @@ class ObjectNames:
         return bool(kind.token) and len(kind.names) < MOST
 
     async def _page(self, kind: _Kind) -> dict[str, Any]:
-        query = {"limit": [str(PAGE)], **({"continue": [kind.token]} if kind.token else {})}
+        asked = {"limit": str(PAGE), "continue": kind.token, "labelSelector": self._selector}
+        query = {name: [value] for name, value in asked.items() if value}
         path = kind.resource.gvr.path(kind.place)
         listed: dict[str, Any] = await self._client.request("GET", path, query=query, headers={"accept": METADATA})
         return listed
+
+    @property
+    def in_spans(self) -> frozenset[str]:
+        """Those known by now, as spans name their objects: `pod/default/web`, `node/node-1`."""
+        known = [one for kind in self._kinds for one in kind.names]
+        return frozenset("/".join(filter(None, (one.kind.lower(), one.namespace, one.name))) for one in known)
 
     async def find(self, query: str) -> list[tuple[float, Named]]:
         """Those known by now that have all words in their titles, one of them in the name; how well each fits.
@@ -146,3 +159,13 @@ def _fit(query: str, one: Named) -> float:
 
 def _order(found: tuple[float, Named]) -> tuple[float, Named]:
     return -found[0], found[1]
+
+
+async def objects_with(
+    selector: str, client: Client, discovery: Discovery, clock: Clock, namespace: str
+) -> frozenset[str]:
+    """The objects of the common kinds that have labels as `selector` wants them, as spans name them."""
+    names = ObjectNames(client, discovery, clock, namespace, selector=selector)
+    async for _ in names.read():
+        pass
+    return names.in_spans

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ktui.models.exchange import FIRST_LINK, Exchange, Exchanges, Span, ended, started
+from ktui.models.flow_filter import FlowFilter
 from ktui.models.flow_rows import (
     Block,
     FlowRow,
@@ -60,7 +61,9 @@ class FlowModel:
         self.newest = 0.0  # when the last span ended, in the seconds of spans
         self.has_model_time = False
         self.show = set(show)
-        self._words: tuple[str, ...] = ()
+        self._filter = FlowFilter()
+        self._labelled: frozenset[str] = frozenset()
+        self._judgement = 0  # changes with what the lines must meet
         self.chains = chains
         self._exchanges = Exchanges()
         self._blocks: deque[Block] = deque()
@@ -89,7 +92,7 @@ class FlowModel:
                 for block in self._blocks
                 if not block.noise or block.noise in self.show
                 for row in block.shown(chains=self.chains)
-                if not self._words or _says(row, block.asked, self._words)
+                if self._filter.empty or self._takes(row, block)
             ]
         return self._rows
 
@@ -100,14 +103,37 @@ class FlowModel:
         return noise in self.show
 
     @property
-    def filter(self) -> str:
-        """Words that a row must say, each with a `!` in front for not."""
-        return " ".join(self._words)
+    def filter(self) -> FlowFilter:
+        """What the lines must meet."""
+        return self._filter
 
     @filter.setter
-    def filter(self, text: str) -> None:
-        self._words = tuple(text.lower().split())
+    def filter(self, filter: FlowFilter) -> None:
+        self._filter = filter
+        self._judge_again()
+
+    @property
+    def labelled(self) -> frozenset[str]:
+        """The objects, as spans name them, that have the labels of the filter; who shows the lines finds them."""
+        return self._labelled
+
+    @labelled.setter
+    def labelled(self, objects: frozenset[str]) -> None:
+        self._labelled = objects
+        self._judge_again()
+
+    def _judge_again(self) -> None:
+        self._judgement += 1
         self.version += 1
+
+    def _takes(self, row: FlowRow, block: Block) -> bool:
+        """Asked of all lines for each picture, and worked out once for each change of one."""
+        looks = (self._judgement, row.count, len(row.spans), row.touched, row.label, row.name, row.note, row.outcome)
+        if row.judged[0] != looks:
+            said = f"{row.text} {row.note} {row.outcome if not row.ok else ''} {block.asked}".lower()
+            takes = self._filter.says(said) and self._filter.fits(self.spans_of(row), self._labelled)
+            row.judged = (looks, takes)
+        return row.judged[1]
 
     def toggle_chains(self) -> bool:
         self.chains = not self.chains
@@ -367,11 +393,6 @@ def _put(known: OrderedDict[str, Any], key: str, value: Any, most: int) -> None:
     known[key] = value
     if len(known) > most:
         known.popitem(last=False)
-
-
-def _says(row: FlowRow, asked: str, words: tuple[str, ...]) -> bool:
-    said = f"{row.text} {row.note} {row.outcome if not row.ok else ''} {asked}".lower()
-    return all((word[1:] not in said) if word.startswith("!") else (word in said) for word in words)
 
 
 def _passes_by(span: Span) -> bool:

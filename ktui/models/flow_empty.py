@@ -24,8 +24,11 @@ BACK = "p shows all that happens."
 
 def why_empty(model: FlowModel, *, is_pinned: bool) -> tuple[str, ...]:
     """Why there is no line, and which key brings some; `is_pinned` where one trace is shown alone."""
-    if model.filter:
-        return (f"No line says {model.filter}.", "", "Esc takes the filter away.")
+    if model.filter.problem:
+        return (model.filter.problem, "", "Esc takes the filter away.")
+    if not model.filter.empty:
+        labels = ("Labels are asked for with -l app=web.",) if any("=" in word for word in model.filter.words) else ()
+        return (f"No line meets {model.filter.text}.", "", *labels, "Esc takes the filter away.")
     if not is_pinned:
         return NOT_ALLOWED if model.is_forbidden else NOTHING_YET if model.is_told else (ASKING,)
     hidden = [noise for noise in NOISES if model.hidden[noise] and noise not in model.show]

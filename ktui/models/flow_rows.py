@@ -55,6 +55,7 @@ class FlowRow:
     revisions: tuple[int, int] | None = None  # the first and the last
     quiet: bool = False  # a reconcile that had nothing to do
     touched: float = 0.0  # when it last changed, on the reader's clock
+    judged: tuple[tuple[Any, ...], bool] = ((), True)  # as what it was held against the filter, and whether it met it
 
     @property
     def ok(self) -> bool:

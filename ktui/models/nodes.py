@@ -76,17 +76,23 @@ class NodesModel:
         """One row a worker; without a kubelet one a Pod that the API knows of."""
         kubelet = self.kubelet
         if kubelet is None:
-            return [
-                GridRow(key_of(pod), (short_pod(key_of(pod)), "", pod.get("status", {}).get("phase", "")))
-                for pod in self.inside.get("pods") or ()
-            ]
+            return [_without_worker(pod) for pod in self.inside.get("pods") or ()]
         return [self._worker_row(worker, kubelet, now) for worker in kubelet["workers"]]
 
     def _worker_row(self, worker: Json, kubelet: Json, now: datetime | None) -> GridRow:
         key = worker["pod"]
         pod = self.pod(key)
         state, tone = worker_state(worker, pod)
-        return GridRow(key, (short_pod(key), state, Prose(doing(worker, pod, kubelet, now))), tone)
+        return GridRow(key, (short_pod(key), state, Prose(doing(worker, pod, kubelet, now))), tone, labels=_labels(pod))
+
+
+def _without_worker(pod: Json) -> GridRow:
+    key = key_of(pod)
+    return GridRow(key, (short_pod(key), "", pod.get("status", {}).get("phase", "")), labels=_labels(pod))
+
+
+def _labels(pod: Json | None) -> Mapping[str, str]:
+    return (pod or {}).get("metadata", {}).get("labels") or {}
 
 
 def key_of(pod: Json) -> str:

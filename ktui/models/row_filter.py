@@ -30,6 +30,11 @@ CELL_END = "\0"
 Condition = Callable[[GridRow], bool]
 
 
+def split(text: str) -> list[str]:
+    """The words of a filter; an `in (a, b)` of a selector is a part of one."""
+    return _WORD.findall(text)
+
+
 @dataclass(frozen=True, slots=True)
 class RowFilter:
     """`problem` is what is wrong with the text; then nothing is filtered."""
@@ -46,7 +51,7 @@ class RowFilter:
     def parse(cls, text: str, titles: Sequence[str]) -> RowFilter:
         columns = {title.rstrip("↑↓").lower().replace(" ", "-"): index for index, title in enumerate(titles)}
         labels, fields, words, conditions, patterns = "", "", [], [], []
-        pending = iter(_WORD.findall(text))
+        pending = iter(split(text))
         for word in pending:
             flag, equals, value = word.partition("=")
             column = columns.get(flag.removesuffix("!").lower())

@@ -93,7 +93,7 @@ class SchedulerModel:
             str(waiting["attempts"]),
             human_duration(max(0.0, seconds)),
         )
-        return GridRow(pod, cells, tone)
+        return GridRow(pod, cells, tone, labels=waiting.get("labels") or {})
 
     def _waiting_words(self, place: str, waiting: Json, attempt: Json | None) -> tuple[str, str]:
         if waiting["gatedBy"]:
@@ -141,6 +141,7 @@ def attempt_row(pod: str, attempt: Json, now: datetime | None) -> GridRow:
             human_duration(age) if age is not None else "",
         ),
         tone,
+        labels=attempt.get("labels") or {},
     )
 
 

@@ -22,6 +22,8 @@ from ktui.widgets.reconcile_details import queue_parts, reconcile_parts
 from ktui.widgets.table_pane import TablePane
 
 WIDE_FROM = 150
+HINT = "replica  ·  !idle  ·  busy=1"
+RECONCILES_HINT = "web  ·  !done  ·  key=default/web"
 EMPTY = "No controller runs here yet. They start with the cluster, or another process leads."
 NOTHING = "It has reconciled nothing yet. Apply something:  :apply -f samples/web.yaml"
 
@@ -53,8 +55,8 @@ class ControllersScreen(PolledScreen):
         yield Static("", id="totals")
         with Beside():
             with Stack():
-                yield TablePane("Controllers", empty=ASKING, id="all")
-                yield TablePane("Reconciles", empty="…", id="reconciles")
+                yield TablePane("Controllers", empty=ASKING, hint=HINT, id="all")
+                yield TablePane("Reconciles", empty="…", hint=RECONCILES_HINT, id="reconciles")
             yield DetailPane(id="inside")
 
     @property

@@ -27,6 +27,7 @@ from ktui.widgets.ink import inks
 from ktui.widgets.table_pane import TablePane
 
 TALLEST = 16
+HINT = "request  ·  !p99  ·  now=0"
 FIGURE_CELLS = 54  # what stands before a sparkline
 
 
@@ -44,7 +45,7 @@ class DashboardScreen(PolledScreen):
 
     def compose_body(self) -> ComposeResult:
         with Beside():
-            yield TablePane("Figures", empty="The first sample is being taken …", id="figures")
+            yield TablePane("Figures", empty="The first sample is being taken …", hint=HINT, id="figures")
             yield DetailPane(id="plot")
 
     def focus_body(self) -> None:

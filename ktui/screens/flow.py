@@ -11,7 +11,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Input, Static
 
+from ktui.feeds.object_names import objects_with
+from ktui.feeds.poll import Poll
 from ktui.models.flow import NOISES, FlowModel
+from ktui.models.flow_filter import FlowFilter
 from ktui.models.flow_rows import FlowRow, Kind
 from ktui.models.link import Link
 from ktui.models.replay import Replay
@@ -32,6 +35,9 @@ NO_TRACE = "there is no trace yet: apply something"
 GONE = "only the newest traces are kept, and that one has gone"
 SPANS_SHOWN = 12  # of a folded row
 GAP = "   "
+HINT = "web  ·  !lease  ·  -l app=web  ·  verb=patch  ·  kind=pods  ·  conflict"
+TYPING_SECONDS = 0.4  # no key for so long: it is typed to its end
+LABELS_SECONDS = 1.0
 
 
 class FlowScreen(FrameScreen):
@@ -105,7 +111,7 @@ class FlowScreen(FrameScreen):
             with Stack():
                 yield FlowCanvas(self.live, id="flow")
                 yield Static("", id="following")
-                yield FilterLine(placeholder="pods  ·  web  ·  conflict  ·  !lease", id="flow-filter", compact=True)
+                yield FilterLine(placeholder=HINT, id="flow-filter", compact=True)
             yield Inspector(id="inspector")
 
     def on_mount(self) -> None:
@@ -193,7 +199,7 @@ class FlowScreen(FrameScreen):
 
     def _model(self) -> FlowModel:
         model = FlowModel(show=self.live.show, chains=self.live.chains)
-        model.filter = self.live.filter
+        model.filter, model.labelled = self.live.filter, self.live.labelled
         return model
 
     def action_escape(self) -> None:
@@ -270,9 +276,38 @@ class FlowScreen(FrameScreen):
         field.focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        self.live.filter = event.value
-        if self.pinned:
-            self.canvas.model.filter = event.value
+        filter = FlowFilter.parse(event.value)
+        asks_for_others = filter.labels != self.live.filter.labels
+        for model in self._models():
+            model.filter = filter
+        if asks_for_others:
+            self._follow_labels(filter.labels)
+
+    def _models(self) -> set[FlowModel]:
+        """The live one, and that of a pinned trace."""
+        return {self.live, self.canvas.model}
+
+    @work(exclusive=True, group="labels", exit_on_error=False)
+    async def _follow_labels(self, selector: str) -> None:
+        """Find which objects have the labels, for as long as the filter asks for them; one that goes stays found."""
+        self._label(frozenset())
+        if not selector:
+            return
+        session = self.ktui.session
+        client, clock = session.client, session.world.clock
+        await clock.sleep(TYPING_SECONDS)  # before it is typed to its end nobody is asked
+        poll = Poll(
+            clock,
+            lambda: objects_with(selector, client, self.ktui.discovery, clock, self.ktui.namespace),
+            wanted=lambda: self.is_current,
+            period=LABELS_SECONDS,
+        )
+        async for answer in poll.answers():
+            self._label(self.live.labelled | (answer.value or frozenset()))
+
+    def _label(self, objects: frozenset[str]) -> None:
+        for model in self._models():
+            model.labelled = objects
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.input.display = bool(event.value)
@@ -328,8 +363,10 @@ class FlowScreen(FrameScreen):
             parts.append(self._step_text(self.replay, f"bold {accent}"))
         elif not canvas.following:
             parts.append(Text(f"stopped, {canvas.missed} newer · End follows", f"bold {accent}"))
-        if model.filter:
-            parts.append(Text(f"/{model.filter}", accent))
+        if model.filter.text:
+            parts.append(Text(f"/{model.filter.text}", accent))
+        if model.filter.problem:
+            parts.append(Text(model.filter.problem, inks(self.app).get("error", "")))
         if self.pinned and self.replay is None:
             parts.append(Text(f"trace {self.pinned[:8]} alone · p shows all", f"bold {accent}"))
         if self.live.lost or self.live.skipped:

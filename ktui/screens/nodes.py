@@ -23,6 +23,8 @@ from ktui.widgets.kubelet_details import node_parts, pod_parts
 from ktui.widgets.table_pane import TablePane
 
 WIDE_FROM = 150
+NODES_HINT = "node-1  ·  !cordoned  ·  -l topology.kubernetes.io/zone=zone-a"
+WORKERS_HINT = "web  ·  back-off  ·  -l app=web  ·  !idle"
 EMPTY = "No node here. The cluster was started without any: ktui up --nodes 3"
 NO_PODS = "No Pod runs here. Apply some:  :apply -f samples/web.yaml"
 
@@ -59,9 +61,9 @@ class NodesScreen(PolledScreen):
     def compose_body(self) -> ComposeResult:
         with Beside():
             with Stack():
-                yield TablePane("Nodes", empty=ASKING, id="map")
+                yield TablePane("Nodes", empty=ASKING, hint=NODES_HINT, id="map")
                 yield Static(LEGEND, id="tiles")
-                yield TablePane("Pod workers", empty="…", id="workers")
+                yield TablePane("Pod workers", empty="…", hint=WORKERS_HINT, id="workers")
             yield DetailPane(id="kubelet")
 
     @property

@@ -22,6 +22,7 @@ from ktui.widgets.ink import inks
 from ktui.widgets.table_pane import TablePane
 
 WIDE_FROM = 150
+HINT = "web  ·  !bound  ·  -l app=web  ·  node=node-2"
 BARS_SHARE = 3  # the bars take at most one line of so many
 OLDER, NEWER = "the attempt before", "the next attempt"
 RAW = "show raw and normalised scores, or weighted ones alone"
@@ -61,7 +62,7 @@ class SchedulerScreen(PolledScreen):
         yield Static("", id="queues")
         with Beside():
             with Stack():
-                yield TablePane("Pods", empty=ASKING, id="attempts")
+                yield TablePane("Pods", empty=ASKING, hint=HINT, id="attempts")
                 yield FillBars(id="bars")
             yield DetailPane(id="attempt")
 

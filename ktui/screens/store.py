@@ -29,6 +29,7 @@ from ktui.widgets.ink import inks
 from ktui.widgets.store_board import StoreBoard
 from ktui.widgets.table_pane import TablePane
 
+HINT = "pods/  ·  !leases  ·  by=scheduler  ·  op=create"
 NO_KEY = "No key begins with this."
 NOTHING_WRITTEN = "Nothing was written since this was opened."
 LOOK_SECONDS = 0.5  # how often the list is read again while the store changes
@@ -93,7 +94,7 @@ class StoreScreen(FrameScreen):
             with Stack(id="store-left"):
                 yield Static("", id="store-head")
                 yield Grid(empty=ASKING, id="keys")
-                yield TablePane("Revisions", empty=ASKING, id="stream")
+                yield TablePane("Revisions", empty=ASKING, hint=HINT, id="stream")
                 yield FilterLine(placeholder="what keys begin with, such as pods/default", id="prefix", compact=True)
             with Stack(id="store-right"):
                 yield KeyValue(self.ktui.session.client, id="value")

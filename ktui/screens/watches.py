@@ -20,6 +20,7 @@ from ktui.widgets.table_pane import TablePane
 from ktui.widgets.watch_ring import WatchRing
 
 WIDE_FROM = 150
+HINT = "pods  ·  !kubelet  ·  resource=pods  ·  buf=0"
 EMPTY = "Nobody watches. Try:  :get pods -w"
 
 
@@ -44,7 +45,7 @@ class WatchesScreen(PolledScreen):
         yield Static("", id="streams-head")
         yield WatchRing(id="ring")
         with Beside():
-            yield TablePane("Streams", empty=ASKING, id="streams")
+            yield TablePane("Streams", empty=ASKING, hint=HINT, id="streams")
             yield DetailPane(id="stream")
 
     def focus_body(self) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from ktui.models.flow import FlowModel
 from ktui.models.flow_empty import NOT_ALLOWED, NOTHING_YET, why_empty
+from ktui.models.flow_filter import FlowFilter
 from ktui.models.trouble import ASKING
 from tests.ktui.spans import request, span
 
@@ -19,7 +20,14 @@ ALL = "p shows all that happens."
         pytest.param([], False, "", NOTHING_YET, id="nothing"),
         pytest.param(HEARTBEAT, False, "", NOTHING_YET, id="only what is hidden"),
         pytest.param(
-            request("a"), False, "conflict", ("No line says conflict.", "", "Esc takes the filter away."), id="filter"
+            request("a"), False, "conflict", ("No line meets conflict.", "", "Esc takes the filter away."), id="filter"
+        ),
+        pytest.param(
+            request("a"),
+            False,
+            "app=web",
+            ("No line meets app=web.", "", "Labels are asked for with -l app=web.", "Esc takes the filter away."),
+            id="labels as words",
         ),
         pytest.param(
             HEARTBEAT,
@@ -40,7 +48,7 @@ def test_why_there_is_no_line(
     model = FlowModel()
     model.is_told = True
     model.add(spans)
-    model.filter = filter
+    model.filter = FlowFilter.parse(filter)
     assert model.rows == []
     assert why_empty(model, is_pinned=pinned) == words
 

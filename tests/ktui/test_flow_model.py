@@ -8,6 +8,7 @@ import pytest
 
 from ktui.models.exchange import started
 from ktui.models.flow import BLOCKS_KEPT, TRACES_KEPT, FlowModel
+from ktui.models.flow_filter import FlowFilter
 from ktui.models.flow_rows import FlowRow, Kind
 from ktui.models.words import API_SERVER, CLIENT, CONTROLLERS, ETCD, NODES, SCHEDULER
 from tests.ktui import recorded
@@ -109,7 +110,7 @@ def test_the_filter_knows_who_asked_and_with_what(words: str, found: set[str]) -
         *request("a", user="jane", object="pod/default/one", trace="t1"),
         *request("b", user="bob", agent="Helm/4.1", object="pod/default/two", trace="t2", start=1.0),
     )
-    model.filter = words
+    model.filter = FlowFilter.parse(words)
     assert {row.trace_id for row in model.rows} == {{"one": "t1", "two": "t2"}[name] for name in found}
     assert len(model.rows) == 3 * len(found)
 

@@ -69,6 +69,7 @@ class QueuedPod:
     def to_json(self) -> Object:
         return {
             "pod": self.pod.key,
+            "labels": self.pod.labels,
             "priority": self.pod.priority,
             "attempts": self.attempts,
             "timestamp": self.timestamp,

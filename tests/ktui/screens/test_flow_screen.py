@@ -290,13 +290,39 @@ async def test_from_a_row_to_its_object(show: Show, cluster: Cluster) -> None:
         await driver.sees(" configmaps  ", "name: mine")
 
 
+async def test_the_filter_finds_what_has_labels(show: Show, cluster: Cluster) -> None:
+    """No span tells of them, so the server is asked, again and again: what comes later is found too."""
+    async with show() as driver:
+        client = cluster.client()
+
+        async def make(name: str) -> None:
+            metadata = {"name": name, "labels": {"app": name.partition("-")[0]}}
+            await client.create(CONFIG_MAPS, {"metadata": metadata}, namespace="default")
+
+        await make("shop-1")
+        await make("blog-1")
+        await driver.sees("POST cm/blog-1", "POST cm/shop-1")
+        await driver.press("slash")
+        await driver.type("-l app=shop")
+        await driver.misses("blog-1")
+        await driver.sees("POST cm/shop-1", "/-l app=shop")
+        await make("shop-2")
+        await make("blog-2")
+        await driver.sees("POST cm/shop-2")
+        await client.delete(CONFIG_MAPS, "shop-1", namespace="default")
+        await driver.sees("DELETE cm/shop-1", "POST cm/shop-1")
+        assert "blog" not in driver.picture
+        await driver.press("escape")
+        await driver.sees("POST cm/blog-2")
+
+
 async def test_where_no_line_is_shown_it_is_said_why(show: Show, cluster: Cluster) -> None:
     async with show() as driver:
         await write(cluster, "mine")
         await driver.sees("POST cm/mine")
         await driver.press("slash")
         await driver.type("zzz")
-        await driver.sees("No line says zzz.")
+        await driver.sees("No line meets zzz.")
         await driver.press("escape")
         await driver.until(lambda: driver.app.flow.hidden["heartbeats"])
         await driver.press("h")

@@ -89,6 +89,29 @@ async def test_filter_and_order(show: Show) -> None:
         await driver.sees("POD↑")
 
 
+async def test_the_filter_knows_the_labels_of_pods_that_wait_and_of_those_that_were_tried(show: Show) -> None:
+    async with show(size=(160, 50)) as driver:
+        await driver.press("6")
+        for name, cpu in (("small", "1"), ("other", "1"), ("huge", "64")):
+            made = pod(name, cpu)
+            made["metadata"]["labels"] = {"app": "other" if name == "other" else "shop"}
+            await driver.client.create(PODS, made, namespace="default")
+        await driver.sees("✖ fits 0/3 nodes", "Pods  3")
+        await driver.press("slash")
+        await driver.type("-l app=shop")
+        await driver.sees("Pods  2 of 3")
+        assert sorted(row.key for row in driver.find(TablePane).grid.rows) == ["default/huge", "default/small"]
+        await driver.press("escape", "7")
+        await driver.sees("Pod workers of node-")
+        workers = driver.find(TablePane, "#workers")
+        await driver.until(lambda: len(workers.grid.rows) == 1)
+        key = workers.grid.rows[0].key
+        workers.set_filter("-l app=none")
+        await driver.sees("No row meets the filter")
+        workers.set_filter(f"-l app={'shop' if key.endswith('small') else 'other'}")
+        await driver.until(lambda: [row.key for row in workers.grid.rows] == [key])
+
+
 async def test_a_process_without_a_scheduler_says_so(show: Show, cluster: Cluster) -> None:
     for view in ("queue", "decisions", "capacity"):
         cluster.world.views.withdraw(f"scheduler/{view}")
