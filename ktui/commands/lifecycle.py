@@ -19,7 +19,7 @@ from ktui.commands import UsageError
 from ktui.engine_process import UpOptions
 
 DEFAULT_NAME = "default"
-STOP_SECONDS = 10.0
+STOP_SECONDS = 30.0  # a busy machine that ends 10,000 Pods may need half of them
 
 Name = Annotated[str, typer.Option(help="The cluster's name.")]
 Output = Annotated[Literal["", "json"], typer.Option("--output", "-o", help="json for machines.", show_default=False)]
@@ -184,7 +184,10 @@ def down(name: Name = DEFAULT_NAME) -> None:
     except PermissionError:
         raise UsageError(f"process {running.pid} of cluster {name} belongs to another user") from None
     if not _gone(ClusterFolder.named(name)):
-        raise UsageError(f"process {running.pid} of cluster {name} did not stop in {STOP_SECONDS:.0f} s")
+        raise UsageError(
+            f"process {running.pid} of cluster {name} did not stop in {STOP_SECONDS:.0f} s: wait for it, "
+            f"or end it with 'kill -9 {running.pid}'; what was answered is on disk"
+        )
     print(f"cluster {name} is down")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import AbstractContextManager
 from typing import Any, ClassVar
 
@@ -27,6 +28,7 @@ from ktui.widgets.ink import inks
 from ktui.widgets.key_line import KeyLine
 from ktui.widgets.yaml_area import YamlArea
 
+_GO_S_PLACE = re.compile(r"^yaml: (?:line \d+: )?")  # which counts lines from another one at times
 CONFLICT = (
     "Somebody else changed it. Ctrl+R takes the server's version and drops this text; Ctrl+O puts this text over it."
 )
@@ -97,7 +99,7 @@ class Editor(Guarded, ModalScreen[bool]):
             edited = load(self.text_area.text)
         except YamlError as error:
             where = f" at line {error.line}, column {error.column}" if error.line else ""
-            self._say(f"✖ not YAML{where}: {error}")
+            self._say(f"✖ not YAML{where}: {_GO_S_PLACE.sub('', str(error))}")
             if error.line:
                 self._point_at(error.line - 1, error.column - 1)
             return None

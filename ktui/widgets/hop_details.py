@@ -11,9 +11,10 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from engine.api.resource_table import FACTS
 from ktui.models.exchange import Span
 from ktui.models.story import HOP_NAMES, usual
-from ktui.models.words import EXPLAINED, SOFT
+from ktui.models.words import EXPLAINED, SOFT, resource_of
 from ktui.trace_tree import LAMPS, milliseconds, verb_of
 from ktui.widgets.syntax import yaml_text
 
@@ -21,6 +22,7 @@ Colours = Mapping[str, str]
 _SHOWN_ELSEWHERE = frozenset(
     {"plugins", "verdicts", "verdict", "authorizer", "reason", "payload", "groups", "tried", "user"}
 )
+_NAMESPACED = frozenset(kind.lower() for (_, kind), facts in FACTS.items() if facts.namespaced)
 _SCORE_HEADS = {
     "TaintToleration": "taint",
     "NodeResourcesFit": "fit",
@@ -52,10 +54,20 @@ def describe(span: Span, colours: Colours) -> Iterator[RenderableType]:
     yield Text("")
 
 
+def _what(span: Span) -> str:
+    """`create pod in default` where `pod/default` would read as a Pod of that name. Of kinds that are not built in
+    nobody knows here whether they are in namespaces."""
+    object = span["object"]
+    kind, _, place = object.partition("/")
+    if kind not in _NAMESPACED or not place or "/" in place:
+        return f"{verb_of(span)} {object}"
+    return f"{verb_of(span)} {kind if span['verb'] == 'create' else resource_of(object)} in {place}"
+
+
 def _facts(span: Span) -> Table:
     bounds = usual(span["hop"]) if span["model_ms"] and span["hop"] > 1 else None  # hop 1 lasts till the answer
     rows = [
-        ("what", f"{verb_of(span)} {span['object']}"),
+        ("what", _what(span)),
         ("by", span["detail"].get("user") or span["component"]),
         ("revision", str(span["revision"] or "")),
         ("woken by", ", ".join(f"rev {revision}" for revision in span["wokenBy"])),

@@ -147,7 +147,7 @@ async def test_what_is_not_yaml_is_told_with_its_line(show: Show) -> None:
         text = await edit_map(driver)
         text.load_text("kind: ConfigMap\nmetadata: {\n  name: [\n")
         await driver.press("ctrl+s")
-        await driver.sees("not YAML at line 4")
+        await driver.sees("not YAML at line 4, column 1: did not find expected node content")
         text.load_text("just words")
         await driver.press("ctrl+s")
         await driver.sees("not an object")
