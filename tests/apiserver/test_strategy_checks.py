@@ -8,7 +8,8 @@ from engine.api.errors import ApiError
 from engine.api.types import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, GVR, NAMESPACES, Object
 from engine.api.wire import MERGE_PATCH
 from engine.client import Client
-from tests.api.validation.test_pod_certificates import condition, request
+from engine.world import World
+from tests.api.validation.test_pod_certificates import condition, issued, request
 from tests.apiserver.conftest import ClientFor
 from tests.apiserver.test_authorization import RBAC, user
 
@@ -244,3 +245,17 @@ async def test_only_a_signer_says_what_came_of_a_pods_request(client: Client, cl
     of = {"apiGroups": [group], "resourceNames": ["example.com/*"]}
     await let(client, "signs", {**of, "resources": ["signers"], "verbs": ["sign"]})
     await jane.patch(requests, "a", denied, namespace="default", subresource="status")
+
+
+async def test_a_pods_certificate_is_from_now_by_the_clock_of_the_server(client: Client, world: World) -> None:
+    group = "certificates.k8s.io"
+    requests, asked = GVR(group, "v1", "podcertificaterequests"), request()
+    asked |= {"apiVersion": f"{group}/v1", "kind": "PodCertificateRequest"}
+    await client.create(requests, asked, namespace="default")
+    await world.clock.sleep(300)
+    with pytest.raises(ApiError) as caught:
+        await client.patch(requests, "a", {"status": issued()}, namespace="default", subresource="status")
+    assert caught.value.message == (
+        f'PodCertificateRequest.{group} "a" is invalid: status.notBefore: Invalid value: "2026-01-01T00:00:00Z": must '
+        "be set to within 5 minutes of kube-apiserver's current time"
+    )

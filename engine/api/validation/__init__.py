@@ -6,6 +6,8 @@ checked here for all of them. Sources: pkg/apis/*/validation and apimachinery pk
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from engine.api.errors import Cause
 from engine.api.resource_table import ADMISSION, APIEXTENSIONS, APIREGISTRATION, COORDINATION
 from engine.api.resources import ResourceInfo
@@ -45,8 +47,8 @@ def validate_update(info: ResourceInfo, new: Object, old: Object) -> Problems:
     return at_once(check_update(info, new, old))
 
 
-def validate_status_update(info: ResourceInfo, new: Object, old: Object) -> Problems:
-    return at_once(check_status_update(info, new, old))
+def validate_status_update(info: ResourceInfo, new: Object, old: Object, *, now: datetime | None = None) -> Problems:
+    return at_once(check_status_update(info, new, old, now=now))
 
 
 # -- the same in turns, since the rules of a custom resource may take long
@@ -94,12 +96,15 @@ def check_update(info: ResourceInfo, new: Object, old: Object) -> Work[Problems]
     return problems
 
 
-def check_status_update(info: ResourceInfo, new: Object, old: Object) -> Work[Problems]:
+def check_status_update(info: ResourceInfo, new: Object, old: Object, *, now: datetime | None = None) -> Work[Problems]:
+    """`now` is what the API server's clock says; without one no status is held against it."""
     problems, rules, metadata = Problems(), rules_for(info), _Metadata(info, new, old)
     problems += metadata.common()
     problems += metadata.changed()
     if info.extension is not None:
         problems += yield from info.extension.problems(new, old, problems.warned)
+    elif rules.timed_status is not None:
+        rules.timed_status(new, old, problems, now)
     elif rules.status is not None:
         rules.status(new, old, problems)
         problems = declaratively(info, new, old, problems)

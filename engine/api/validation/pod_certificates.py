@@ -7,8 +7,8 @@ from typing import Any
 
 from cryptography import x509
 
-from engine.api.errors import OMITTED, Stringer
-from engine.api.golang.duration import duration_text
+from engine.api.errors import OMITTED
+from engine.api.golang.mail import is_address
 from engine.api.golang.pem import PemBlock, pem_blocks
 from engine.api.types import Object
 from engine.api.validation import text
@@ -26,7 +26,7 @@ _ONE_KNOWN = 'There may be at most one condition with type "Issued", "Denied", o
 _NOT_ENDED = 'status is immutable unless transitioning to "Issued", "Denied", or "Failed"'
 _ONLY_CONDITIONS = "non-condition status fields must be empty when denying or failing the PodCertificateRequest"
 _CHAIN_LENGTH = 100 * 1024
-_MARGIN = timedelta(minutes=10)
+_MARGIN, _NEAR = timedelta(minutes=10), timedelta(minutes=5)
 _CONSISTENT = "must be present and consistent with the issued certificate"
 _TIMES = (
     ("notBefore", _CONSISTENT),
@@ -65,7 +65,8 @@ def pod_certificate_request_update(new: Object, old: Object, problems: Problems)
     problems.immutable("spec", new.get("spec"), old.get("spec"))
 
 
-def pod_certificate_request_status(new: Object, old: Object, problems: Problems) -> None:
+def pod_certificate_request_status(new: Object, old: Object, problems: Problems, now: datetime | None) -> None:
+    """`now` is what the API server's clock says; without one a certificate may be from any time."""
     status, before = new.get("status") or {}, old.get("status") or {}
     found, at_start = status.get("conditions") or [], len(problems)
     _known_conditions(found, problems)
@@ -79,7 +80,7 @@ def pod_certificate_request_status(new: Object, old: Object, problems: Problems)
     elif found[0]["type"] != "Issued":
         _same(status, {"conditions": found}, _ONLY_CONDITIONS, problems)
     else:
-        _issued(new.get("spec") or {}, status, problems)
+        _issued(new.get("spec") or {}, status, problems, now)
 
 
 def _same(status: Object, wanted: Object, detail: str, problems: Problems) -> None:
@@ -101,8 +102,9 @@ def _known_conditions(found: list[Object], problems: Problems) -> None:
             problems.not_supported(f"{path}.status", condition.get("status", ""), ("True",))
 
 
-def _issued(spec: Object, status: Object, problems: Problems) -> None:
-    """The chain as a whole, its first certificate, and then the times that go with that: the first that is wrong."""
+def _issued(spec: Object, status: Object, problems: Problems, now: datetime | None) -> None:
+    """The chain as a whole, its first certificate, and then the times that go with that: the first that is wrong.
+    Of the names in that certificate everything is told, and no time is looked at then."""
     chain, path = status.get("certificateChain", ""), "status.certificateChain"
     if len(chain) > _CHAIN_LENGTH:
         problems.too_long(path, _CHAIN_LENGTH)
@@ -117,29 +119,52 @@ def _issued(spec: Object, status: Object, problems: Problems) -> None:
     leaf = parsed_certificate(blocks[0].content)
     if leaf is None:
         problems.invalid(path, chain, "leaf certificate does not parse as valid X.509")
-    elif not asks_for(spec, leaf):
+        return
+    _names(leaf, path, problems)
+    if not asks_for(spec, leaf):
         problems.invalid(path, chain, "leaf certificate was not issued to the requested public key")
-    elif _times(status, problems) and _lifetime(spec, status, leaf, problems):
+        return
+    for field, wanted in _TIMES:
+        if not status.get(field):
+            problems.required(f"status.{field}", wanted)
+    if not problems and _lifetime(spec, status, leaf, problems, now):
         _intermediates(chain, blocks[1:], path, problems)
 
 
-def _times(status: Object, problems: Problems) -> bool:
-    missing = [(field, wanted) for field, wanted in _TIMES if not status.get(field)]
-    for field, wanted in missing:
-        problems.required(f"status.{field}", wanted)
-    return not missing
+def _names(leaf: x509.Certificate, path: str, problems: Problems) -> None:
+    """Names that no client could be reached by, which the parser lets through."""
+    try:
+        names = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except (x509.ExtensionNotFound, ValueError):
+        return
+    for name in names.get_values_for_type(x509.DNSName):
+        if not name:
+            problems.invalid(path, name, "leaf certificate should not contain empty DNSName")
+        if ".." in name:
+            problems.invalid(path, name, "leaf certificate's DNSName should not contain '..'")
+        if name.startswith(".") or name.endswith("."):
+            problems.invalid(path, name, "leaf certificate's DNSName should not start or end with '.'")
+    for address in names.get_values_for_type(x509.RFC822Name):
+        if not is_address(address):
+            problems.invalid(path, address, "leaf certificate should not contain invalid EmailAddress")
 
 
-def _lifetime(spec: Object, status: Object, leaf: x509.Certificate, problems: Problems) -> bool:
+def _lifetime(spec: Object, status: Object, leaf: x509.Certificate, problems: Problems, now: datetime | None) -> bool:
     start, end, refresh = (_moment(status[field]) for field, _ in _TIMES)
     lifetime, most = leaf.not_valid_after_utc - leaf.not_valid_before_utc, spec.get("maxExpirationSeconds", 0)
-    shown = Stringer(duration_text(lifetime.total_seconds()))
+    shown = lifetime // timedelta(microseconds=1) * 1000  # a time.Duration in JSON
     checks: tuple[tuple[bool, str, Any, str], ...] = (
         (
             start == leaf.not_valid_before_utc,
             "notBefore",
             _shown(start),
             "must be set to the NotBefore time encoded in the leaf certificate",
+        ),
+        (
+            now is None or abs(start - now) < _NEAR,
+            "notBefore",
+            _shown(start),
+            "must be set to within 5 minutes of kube-apiserver's current time",
         ),
         (
             end == leaf.not_valid_after_utc,
@@ -183,9 +208,8 @@ def _moment(time: str) -> datetime:
     return datetime.fromisoformat(time)
 
 
-def _shown(moment: datetime) -> Stringer:
-    """As Go's time.Time is printed."""
-    return Stringer(f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} +0000 UTC")
+def _shown(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _intermediates(chain: str, blocks: list[PemBlock], path: str, problems: Problems) -> None:

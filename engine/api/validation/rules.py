@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from enum import Enum
 from typing import NamedTuple
 
@@ -66,6 +67,7 @@ from engine.api.validation.problems import Problems
 
 Create = Callable[[Object, Problems], None]
 Update = Callable[[Object, Object, Problems], None]
+TimedUpdate = Callable[[Object, Object, Problems, datetime | None], None]
 
 
 class Metadata(Enum):
@@ -81,6 +83,8 @@ class Rules(NamedTuple):
     create: Create | None = None
     update: Update | None = None
     status: Update | None = None
+    timed_status: TimedUpdate | None = None
+    """Instead of `status`, where it matters what time it is."""
     name: NameRule = text.dns_subdomain
     steps: Sequence[Update | Metadata] = ()
     """Instead of `update`, where upstream looks at parts several times: an error is told as often as it is found."""
@@ -198,7 +202,7 @@ _CONFIGURATION: Mapping[tuple[str, str], Rules] = {
     (CERTIFICATES, "PodCertificateRequest"): Rules(
         pod_certificates.pod_certificate_request,
         pod_certificates.pod_certificate_request_update,
-        pod_certificates.pod_certificate_request_status,
+        timed_status=pod_certificates.pod_certificate_request_status,
     ),
     (COORDINATION, "Lease"): Rules(policies.lease),
     (EVENTS, "Event"): Rules(events.new_event, events.new_event_update),

@@ -265,7 +265,8 @@ class Writer:
             causes = rules(new, old)
         elif subresource == "status":
             prepare_for_status_update(info, new, old, now=self._world.clock.timestamp())
-            causes = problems = await in_turns(check_status_update(info, new, old), self._world.clock)
+            clock = self._world.clock
+            causes = problems = await in_turns(check_status_update(info, new, old, now=clock.now()), clock)
             call.warnings.extend(problems.warned)
         else:
             renew_taint_time(info, new, old, now=self._world.clock.timestamp())

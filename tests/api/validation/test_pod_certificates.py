@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from json import dumps
 from typing import Any
@@ -98,8 +99,10 @@ def test_new_requests(name: str) -> None:
 _OTHER = Ed25519PrivateKey.from_private_bytes(b"k" * 32)
 
 
-def certificate(hours: float = 24, key: Ed25519PrivateKey = _KEY) -> str:
+def certificate(hours: float = 24, key: Ed25519PrivateKey = _KEY, names: Sequence[x509.GeneralName] = ()) -> str:
     builder = x509.CertificateBuilder(_NAME, _NAME, key.public_key(), 1, _START, _START + timedelta(hours=hours))
+    if names:
+        builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
     return builder.sign(_KEY, None).public_bytes(Encoding.PEM).decode()
 
 
@@ -118,6 +121,7 @@ def issued(**fields: Any) -> Object:
     }
 
 
+_MAILS = [x509.RFC822Name(address) for address in ("nobody", "a@example.com")]
 _CHAIN, _REFRESH = "status.certificateChain", "status.beginRefreshAt"
 STATUSES: dict[str, tuple[Object, Object, list[str]]] = {
     "issued": ({}, issued(), []),
@@ -163,6 +167,19 @@ STATUSES: dict[str, tuple[Object, Object, list[str]]] = {
         issued(certificateChain="none"),
         [f'{_CHAIN}: Invalid value: "none": issued certificate chain must contain at least one certificate'],
     ),
+    "names of nobody": (
+        {},
+        issued(
+            certificateChain=certificate(names=[*map(x509.DNSName, ("", "a..b.", "c.d")), *_MAILS]),
+            notBefore="2026-01-01T00:00:01Z",
+        ),
+        [
+            f'{_CHAIN}: Invalid value: "": leaf certificate should not contain empty DNSName',
+            f"{_CHAIN}: Invalid value: \"a..b.\": leaf certificate's DNSName should not contain '..'",
+            f"{_CHAIN}: Invalid value: \"a..b.\": leaf certificate's DNSName should not start or end with '.'",
+            f'{_CHAIN}: Invalid value: "nobody": leaf certificate should not contain invalid EmailAddress',
+        ],
+    ),
     "no times": (
         {},
         {"conditions": [condition("Issued")], "certificateChain": certificate()},
@@ -176,27 +193,27 @@ STATUSES: dict[str, tuple[Object, Object, list[str]]] = {
         {},
         issued(notBefore="2026-01-01T00:00:01Z"),
         [
-            "status.notBefore: Invalid value: 2026-01-01 00:00:01 +0000 UTC: must be set to the NotBefore time encoded "
-            "in the leaf certificate"
+            'status.notBefore: Invalid value: "2026-01-01T00:00:01Z": must be set to the NotBefore time encoded in the '
+            "leaf certificate"
         ],
     ),
     "half an hour": (
         {},
         issued(certificateChain=certificate(0.5), notAfter="2026-01-01T00:30:00Z"),
-        [f"{_CHAIN}: Invalid value: 30m0s: leaf certificate lifetime must be >= 1 hour"],
+        [f"{_CHAIN}: Invalid value: 1800000000000: leaf certificate lifetime must be >= 1 hour"],
     ),
     "longer than asked for": (
         {},
         issued(certificateChain=certificate(25), notAfter="2026-01-02T01:00:00Z"),
-        [f"{_CHAIN}: Invalid value: 25h0m0s: leaf certificate lifetime must be <= spec.maxExpirationSeconds (86400)"],
+        [
+            f"{_CHAIN}: Invalid value: 90000000000000: leaf certificate lifetime must be <= spec.maxExpirationSeconds "
+            "(86400)"
+        ],
     ),
     "a late renewal": (
         {},
         issued(beginRefreshAt="2026-01-01T23:51:00Z"),
-        [
-            f"{_REFRESH}: Invalid value: 2026-01-01 23:51:00 +0000 UTC: must be at least 10 minutes before "
-            "status.notAfter"
-        ],
+        [f'{_REFRESH}: Invalid value: "2026-01-01T23:51:00Z": must be at least 10 minutes before status.notAfter'],
     ),
 }
 
@@ -208,6 +225,20 @@ def test_what_came_of_requests(name: str) -> None:
     stored["metadata"]["resourceVersion"] = "1"
     old, new = {**stored, "status": before}, {**stored, "status": after}
     assert [str(cause) for cause in validate_status_update(info(REQUEST), new, old)] == expected
+
+
+_FAR = (
+    'status.notBefore: Invalid value: "2026-01-01T00:00:00Z": must be set to within 5 minutes of kube-apiserver\'s '
+    "current time"
+)
+
+
+@pytest.mark.parametrize(("minutes", "expected"), [(-4.9, []), (4.9, []), (-5, [_FAR]), (5, [_FAR])])
+def test_a_certificate_is_issued_about_now(minutes: float, expected: list[str]) -> None:
+    stored = prepared(REQUEST, request())
+    stored["metadata"]["resourceVersion"] = "1"
+    new, now = {**stored, "status": issued()}, _START + timedelta(minutes=minutes)
+    assert [str(cause) for cause in validate_status_update(info(REQUEST), new, stored, now=now)] == expected
 
 
 def migration(resource: str, group: str = "") -> Object:
