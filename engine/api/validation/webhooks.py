@@ -21,6 +21,7 @@ _OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
 _SIDE_EFFECTS = ("None", "NoneOnDryRun")
 _ALL_SIDE_EFFECTS = ("None", "NoneOnDryRun", "Some", "Unknown")
 _REVIEW_VERSIONS = ("v1", "v1beta1")
+_SELECTORS = ("namespaceSelector", "objectSelector")
 _MOST_CONDITIONS = 64
 
 
@@ -31,6 +32,7 @@ class _Tolerated(NamedTuple):
     side_effects: bool = False
     versions: bool = False
     names: bool = False
+    selectors: bool = False
 
 
 def webhooks(obj: Object, problems: Problems) -> None:
@@ -47,6 +49,7 @@ def webhooks_update(new: Object, old: Object, problems: Problems) -> None:
         side_effects=any(webhook.get("sideEffects") not in _SIDE_EFFECTS for webhook in before),
         versions=any(found and not set(found) & set(_REVIEW_VERSIONS) for found in versions),
         names=len(set(names)) < len(names),
+        selectors=any(_wrong_selectors(webhook) for webhook in before),
     )
     _webhooks(new, problems, tolerated)
 
@@ -76,12 +79,19 @@ def _webhook(webhook: Object, path: str, problems: Problems, tolerated: _Tolerat
     timeout = webhook.get("timeoutSeconds")
     if timeout is not None and not 1 <= timeout <= 30:
         problems.invalid(f"{path}.timeoutSeconds", timeout, "the timeout value must be between 1 and 30 seconds")
-    for field in ("namespaceSelector", "objectSelector"):
-        label_selector(webhook.get(field), f"{path}.{field}", problems)
+    for field in _SELECTORS:
+        label_selector(webhook.get(field), f"{path}.{field}", problems, any_values=tolerated.selectors)
     problems.unless_in(f"{path}.reinvocationPolicy", webhook.get("reinvocationPolicy"), REINVOCATION_POLICIES)
     client_config(webhook.get("clientConfig") or {}, f"{path}.clientConfig", problems)
     if not tolerated.conditions:
         match_conditions(webhook.get("matchConditions") or [], f"{path}.matchConditions", problems)
+
+
+def _wrong_selectors(webhook: Object) -> bool:
+    problems = Problems()
+    for field in _SELECTORS:
+        label_selector(webhook.get(field), field, problems)
+    return bool(problems)
 
 
 def _qualified_name(name: str, path: str, problems: Problems) -> None:

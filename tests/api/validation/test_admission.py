@@ -280,6 +280,8 @@ def test_admission(name: str) -> None:
 
 
 _BROKEN = {"matchConditions": [{"name": "a", "expression": "what"}]}
+_VALUES = {"namespaceSelector": {"matchExpressions": [{"key": "a", "operator": "In", "values": ["-b"]}]}}
+_EXPRESSION = "webhooks[0].namespaceSelector.matchExpressions[0]"
 _OLD: dict[str, tuple[GVK, Object, Object, list[str]]] = {
     "conditions of a webhook that are as they were": (WEBHOOKS, webhooks(**_BROKEN), webhooks(**_BROKEN), []),
     "side effects and versions of old": (
@@ -293,6 +295,23 @@ _OLD: dict[str, tuple[GVK, Object, Object, list[str]]] = {
         webhooks(),
         webhooks(sideEffects="Some"),
         ['webhooks[0].sideEffects: Unsupported value: "Some": supported values: "None", "NoneOnDryRun"'],
+    ),
+    "selectors by what is no value of labels": (
+        WEBHOOKS,
+        webhooks(objectSelector={"matchExpressions": [{"key": "c", "operator": "In", "values": ["-d"]}]}),
+        webhooks(**_VALUES),
+        [],
+    ),
+    "such selectors that are new": (
+        WEBHOOKS,
+        webhooks(),
+        webhooks(**_VALUES),
+        [
+            f'{_EXPRESSION}.values[0]: Invalid value: "-b": a valid label must be an empty string or consist of '
+            "alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. "
+            "'MyValue',  or 'my_value',  or '12345', regex used for validation is "
+            "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
+        ],
     ),
     "conditions of a policy that are as they were": (POLICY, policy(**_BROKEN), policy(**_BROKEN), []),
 }
