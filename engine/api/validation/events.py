@@ -57,15 +57,17 @@ def new_event_update(new: Object, old: Object, problems: Problems) -> None:
         _series(new, problems)
     for field in _IMMUTABLE:
         name = _NEW_NAMES.get(field, field)
-        if (new.get(name) or None) != (old.get(name) or None):
-            problems.invalid(field, _shown(field, new.get(name)), IMMUTABLE)
+        after, before = new.get(name), old.get(name)
+        same = after == before if field == "related" else (after or None) == (before or None)
+        if not same:
+            problems.invalid(field, _shown(field, after), IMMUTABLE)
 
 
 def _shown(field: str, value: Any) -> Any:
     if field in _STRUCTS:
         return internal(_STRUCTS[field], value or {})
-    if field == "related":
-        return internal("ObjectReference", value) if value else None
+    if field == "related":  # a pointer: one to nothing at all is another than none
+        return None if value is None else internal("ObjectReference", value)
     return _ZERO.get(field) if value is None else value
 
 

@@ -690,6 +690,15 @@ UPDATES: dict[str, tuple[GVK, Object, Any, list[str]]] = {
             f"count: Invalid value: 0: {KEPT}",
         ],
     ),
+    "an event is related to nothing, which it was not before": (
+        NEW_EVENT,
+        HAPPENED,
+        lambda obj: obj.update(related={}),
+        [
+            'related: Invalid value: {"Kind":"","Namespace":"","Name":"","UID":"","APIVersion":"","ResourceVersion":"",'
+            f'"FieldPath":""}}: {KEPT}'
+        ],
+    ),
     "a node keeps its provider": (
         NODE,
         spec(providerID="a"),
