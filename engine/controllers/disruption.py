@@ -17,6 +17,7 @@ from engine.controllers.deployment.limits import scaled_value
 from engine.controllers.discovery import CUSTOM_RESOURCE_DEFINITIONS, Discovery, parse_api_version
 from engine.controllers.ownership import controller_of
 from engine.controllers.pods import is_ready, parse_time
+from engine.controllers.shown_selector import shown_selector
 from engine.controllers.statefulset.controller import STATEFUL_SETS
 
 BUDGETS = GVR("policy", "v1", "poddisruptionbudgets")
@@ -143,7 +144,7 @@ class DisruptionController(Controller):
                     raise NoScaleError(f'found no controllers for pod "{pod["metadata"]["name"]}"')
                 scales[found[0]] = found[1]
         if unmanaged:
-            shown = _shown(budget["spec"].get("selector") or {})
+            shown = shown_selector(budget["spec"].get("selector") or {})
             message = (
                 f"Pods selected by this PodDisruptionBudget (selector: {shown}) were found to be unmanaged. As a "
                 "result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. "
@@ -264,20 +265,6 @@ def disruption_conditions(
         "message": message,
     }
     return [*without_condition(conditions, "DisruptionAllowed"), new]
-
-
-def _shown(selector: Object) -> str:
-    """As the String method of the Go type has it."""
-    labels = "".join(f"{key}: {value}," for key, value in sorted((selector.get("matchLabels") or {}).items()))
-    requirements = "".join(
-        f"LabelSelectorRequirement{{Key:{each['key']},Operator:{each['operator']},"
-        f"Values:[{' '.join(each.get('values') or ())}],}},"
-        for each in selector.get("matchExpressions") or ()
-    )
-    return (
-        f"&LabelSelector{{MatchLabels:map[string]string{{{labels}}},"
-        f"MatchExpressions:[]LabelSelectorRequirement{{{requirements}}},}}"
-    )
 
 
 def _selector(budget: Object) -> LabelSelector:

@@ -114,6 +114,22 @@ def test_proposals_by_average(marks: str, use: tuple[int, ...], average: int, si
     assert (found.replicas, found.utilization) == (size, None)
 
 
+def with_own_requests(made: Object, **requests: str) -> Object:
+    return {**made, "spec": {**made["spec"], "resources": {"requests": requests}}}
+
+
+def test_what_a_whole_pod_asks_for_is_what_counts_unless_one_container_is_meant() -> None:
+    pods = [with_own_requests(pod(0, "+"), cpu="2")]
+
+    def percent(container: str) -> int | None:
+        return propose(
+            pods, {"p0": {"c": 500}}, Target(50, None), resource="cpu", container=container, current=1,
+            tolerances=Tolerances(), now=NOW,
+        ).utilization  # fmt: skip
+
+    assert (percent(""), percent("c")) == (25, 50)
+
+
 @pytest.mark.parametrize(
     ("pods", "error"),
     [
@@ -122,8 +138,16 @@ def test_proposals_by_average(marks: str, use: tuple[int, ...], average: int, si
             [pod(0, "P")], "did not receive metrics for targeted pods (pods might be unready)", id="none is measured"
         ),
         pytest.param([pod(0, "+", None)], "missing request for cpu in container c of Pod p0", id="no requests"),
+        pytest.param(
+            [pod(0, "P", None)], "did not receive metrics for targeted pods (pods might be unready)",
+            id="neither measured nor with requests",
+        ),
+        pytest.param(
+            [with_own_requests(pod(0, "+", None), memory="1Gi")], "missing pod-level request for cpu in Pod p0",
+            id="no requests of the whole Pod",
+        ),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_computed(pods: list[Object], error: str) -> None:
     with pytest.raises(MetricError) as raised:
         propose(pods, {"p0": {"c": 1}}, Target(50, None), resource="cpu", current=1, tolerances=Tolerances(), now=NOW)

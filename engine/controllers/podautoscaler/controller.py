@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from engine.api.errors import ApiError
-from engine.api.quantity import Format, Quantity
+from engine.api.quantity import Quantity
 from engine.api.selectors import LabelSelector
 from engine.api.types import GVR, PODS, Object
 from engine.client import NORMAL, WARNING, object_key
@@ -19,17 +19,21 @@ from engine.controllers.controller import Controller
 from engine.controllers.discovery import CUSTOM_RESOURCE_DEFINITIONS, Discovery, parse_api_version
 from engine.controllers.features import scales_to_zero
 from engine.controllers.podautoscaler.limits import History, normalize
+from engine.controllers.podautoscaler.metric_texts import (
+    UNSERVED,
+    Failure,
+    failure,
+    metric_name,
+    metric_status,
+    not_served,
+)
 from engine.controllers.podautoscaler.metrics import MetricError, usage
 from engine.controllers.podautoscaler.replicas import Proposal, Target, Tolerances, propose
+from engine.controllers.podautoscaler.selections import SelectionError, Selections
 from engine.controllers.podautoscaler.zero import SCALED_TO_ZERO, after_rescale, wakes
 
 AUTOSCALERS = GVR("autoscaling", "v2", "horizontalpodautoscalers")
 PERIOD = 15.0  # --horizontal-pod-autoscaler-sync-period
-_OTHER = {
-    "Pods": ("FailedGetPodsMetric", "pods", "custom"),
-    "Object": ("FailedGetObjectMetric", "object", "custom"),
-    "External": ("FailedGetExternalMetric", "external", "external"),
-}
 
 
 class Computed(NamedTuple):
@@ -50,6 +54,7 @@ class HorizontalPodAutoscaler(Controller):
         self._discovery = Discovery(self.config.kubernetes_version)
         self._tells_zero = scales_to_zero(self.config.kubernetes_version)
         self._histories: dict[str, History] = {}
+        self._selections = Selections()
         self.watch(AUTOSCALERS, _changed)
         if self._discovery.has(CUSTOM_RESOURCE_DEFINITIONS):
             self.watch(CUSTOM_RESOURCE_DEFINITIONS, self._discovery.follow)
@@ -58,6 +63,7 @@ class HorizontalPodAutoscaler(Controller):
         autoscaler = self._autoscalers.by_key(key)
         if autoscaler is None:
             self._histories.pop(key, None)
+            self._selections.forget(key)
             return
         try:
             await self._sync(key, autoscaler)
@@ -83,17 +89,19 @@ class HorizontalPodAutoscaler(Controller):
         self._set(status, "AbleToScale", "True", "SucceededGetScale", text)
         current = int((scale.get("spec") or {}).get("replicas", 0))
         history = self._histories.setdefault(key, History(current, self.clock.monotonic()))
+        status.pop("currentMetrics", None)  # they are of one look; there are none where nothing is measured
         decided = await self._decide(autoscaler, scale, status, history)
         status["currentReplicas"] = current
+        status.setdefault("desiredReplicas", 0)
         if decided is None:
-            status.setdefault("desiredReplicas", 0)
             await self._write(autoscaler, status)
             return
         desired, reason = decided
-        status["desiredReplicas"] = desired
         self.note(desired={"replicas": desired}, actual={"replicas": current})
-        if desired != current:
-            await self._rescale(autoscaler, resource, scale, status=status, history=history, reason=reason)
+        if desired == current:
+            status["desiredReplicas"] = desired
+        else:
+            await self._rescale(autoscaler, resource, scale, status=status, history=history, to=desired, reason=reason)
         await self._write(autoscaler, status)
 
     async def _scale(self, autoscaler: Object) -> tuple[GVR, Object]:
@@ -136,23 +144,31 @@ class HorizontalPodAutoscaler(Controller):
 
     async def _compute(self, autoscaler: Object, scale: Object, status: Object, current: int) -> Computed | None:
         """The metric that asks for the most; a metric that cannot be had forbids to shrink."""
-        if text := self._ambiguous(autoscaler, scale):
-            self.recorder.event(autoscaler, WARNING, "AmbiguousSelector", text)
-            self._set(status, "ScalingActive", "False", "AmbiguousSelector", text)
+        key, namespace = object_key(autoscaler), autoscaler["metadata"]["namespace"]
+        text = (scale.get("status") or {}).get("selector", "")
+        try:
+            self._selections.choose(key, text, lambda selector: self._pods.list(namespace, selector))
+        except SelectionError as error:
+            self.recorder.event(autoscaler, WARNING, error.reason, str(error))
+            self._set(status, "ScalingActive", "False", *error.condition)
+            self.recorder.event(autoscaler, WARNING, "FailedComputeMetricsReplicas", str(error))
             return None
         best: Computed | None = None
         statuses: list[Object] = []
-        failures: list[tuple[str, str, str]] = []
+        failures: list[Failure] = []
         metrics = autoscaler["spec"].get("metrics") or ()
         for metric in metrics:
             try:
-                computed = await self._one(autoscaler, scale, metric, current)
+                computed = await self._one(namespace, text, metric, autoscaler=autoscaler, current=current)
             except MetricError as error:
-                failures.append((*_failure(metric), str(error)))
+                failures.append(failed := failure(metric, error))
+                self.recorder.event(autoscaler, WARNING, failed.reason, failed.text)
+                statuses.append({"type": ""})  # upstream leaves the place of a metric that it has not got empty
                 continue
             statuses.append(computed.status)
             if best is None or computed.proposal.replicas > best.proposal.replicas:
                 best = computed
+        status["currentMetrics"] = statuses
         if failures and (best is None or best.proposal.replicas < current):
             self._fail(autoscaler, status, failures, len(metrics))
             return None
@@ -160,37 +176,24 @@ class HorizontalPodAutoscaler(Controller):
             return None
         text = f"the HPA was able to successfully calculate a replica count from {best.name}"
         self._set(status, "ScalingActive", "True", "ValidMetricFound", text)
-        status["currentMetrics"] = statuses
         return best
 
-    def _ambiguous(self, autoscaler: Object, scale: Object) -> str:
-        """Two autoscalers of one target would pull it to and fro."""
-        namespace, reference = autoscaler["metadata"]["namespace"], _reference(autoscaler)
-        rivals = sorted(object_key(each) for each in self._autoscalers.list(namespace) if _reference(each) == reference)
-        if len(rivals) < 2:
-            return ""
-        selector = (scale.get("status") or {}).get("selector", "")
-        return f"pods by selector {selector} are controlled by multiple HPAs: [{' '.join(rivals)}]"
-
-    def _fail(self, autoscaler: Object, status: Object, failures: list[tuple[str, str, str]], count: int) -> None:
-        for reason, _, text in failures:
-            self.recorder.event(autoscaler, WARNING, reason, text)
-        reason, prefix, text = failures[0]
-        self._set(status, "ScalingActive", "False", reason, f"the HPA was unable to compute the replica count: {text}")
-        what = f"invalid metrics ({len(failures)} invalid out of {count}), first error is: {prefix}: {text}"
+    def _fail(self, autoscaler: Object, status: Object, failures: list[Failure], count: int) -> None:
+        first = failures[0]
+        text = f"the HPA was unable to compute the replica count: {first.text}"
+        self._set(status, "ScalingActive", "False", first.reason, text)
+        what = f"invalid metrics ({len(failures)} invalid out of {count}), first error is: {first.prefixed}"
         self.recorder.event(autoscaler, WARNING, "FailedComputeMetricsReplicas", what)
 
-    async def _one(self, autoscaler: Object, scale: Object, metric: Object, current: int) -> Computed:
+    async def _one(
+        self, namespace: str, selector: str, metric: Object, *, autoscaler: Object, current: int
+    ) -> Computed:
         kind = metric["type"]
-        if kind in _OTHER:
-            raise MetricError(_not_served(metric, kind))
+        if kind in UNSERVED:
+            raise MetricError(not_served(metric, namespace))
         source = metric["resource" if kind == "Resource" else "containerResource"]
         resource, container, target = source["name"], source.get("container", ""), source["target"]
         average = Quantity.parse(target["averageValue"]).milli if target.get("averageValue") is not None else None
-        selector = (scale.get("status") or {}).get("selector", "")
-        if not selector:
-            raise MetricError("selector is required")
-        namespace = autoscaler["metadata"]["namespace"]
         try:
             used = await usage(self.client, namespace, selector, resource, container)
             proposal = propose(
@@ -206,7 +209,7 @@ class HorizontalPodAutoscaler(Controller):
         except MetricError as error:
             what = "utilization" if average is None else "usage"
             raise MetricError(f"failed to get {resource} {what}: {error}") from None
-        return Computed(proposal, _name(resource, container, proposal), _metric_status(metric, source, proposal))
+        return Computed(proposal, metric_name(resource, container, proposal), metric_status(metric, source, proposal))
 
     def _target_pods(self, namespace: str, selector: str) -> list[Object]:
         found = self._pods.list(namespace, LabelSelector.parse(selector))
@@ -215,9 +218,17 @@ class HorizontalPodAutoscaler(Controller):
     # -- acting
 
     async def _rescale(
-        self, autoscaler: Object, resource: GVR, scale: Object, *, status: Object, history: History, reason: str
+        self,
+        autoscaler: Object,
+        resource: GVR,
+        scale: Object,
+        *,
+        status: Object,
+        history: History,
+        to: int,
+        reason: str,
     ) -> None:
-        desired, current = status["desiredReplicas"], status["currentReplicas"]
+        desired, current = to, status["currentReplicas"]
         try:
             changed = {**scale, "spec": {**(scale.get("spec") or {}), "replicas": desired}}
             await self.client.update(resource, changed, subresource="scale")
@@ -231,6 +242,7 @@ class HorizontalPodAutoscaler(Controller):
         self._set(status, "AbleToScale", "True", "SucceededRescale", text)
         self.recorder.event(autoscaler, NORMAL, "SuccessfulRescale", f"New size: {desired}; reason: {reason}")
         history.scaled(current, desired, self.clock.monotonic())
+        status["desiredReplicas"] = desired
         status["lastScaleTime"] = self.clock.timestamp()
         if self._tells_zero:
             self._set(status, SCALED_TO_ZERO, *after_rescale(autoscaler["spec"], current, desired))
@@ -258,52 +270,7 @@ class HorizontalPodAutoscaler(Controller):
             await self.client.update_status(AUTOSCALERS, {**autoscaler, "status": status})
 
 
-def _reference(autoscaler: Object) -> tuple[str, str]:
-    reference = autoscaler["spec"]["scaleTargetRef"]
-    return reference["kind"], reference["name"]
-
-
 def _changed(old: Object | None, new: Object | None) -> Iterable[str]:
     if old is not None and new is not None and old["spec"] == new["spec"]:
         return []
     return [object_key(new or old or {})]
-
-
-def _name(resource: str, container: str, proposal: Proposal) -> str:
-    what = f"{resource} container resource" if container else f"{resource} resource"
-    return f"{what} utilization (percentage of request)" if proposal.utilization is not None else what
-
-
-def _metric_status(metric: Object, source: Object, proposal: Proposal) -> Object:
-    resource = source["name"]
-    form = Format.DECIMAL_SI if resource == "cpu" else Format.BINARY_SI
-    current: Object = {"averageValue": str(Quantity.of_milli(proposal.value, form))}
-    if proposal.utilization is not None:
-        current["averageUtilization"] = proposal.utilization
-    shown: Object = {"name": resource, "current": current}
-    if source.get("container"):
-        shown["container"] = source["container"]
-    return {"type": metric["type"], "resource" if metric["type"] == "Resource" else "containerResource": shown}
-
-
-def _failure(metric: Object) -> tuple[str, str]:
-    """The reason of the condition, and what the event says before the error."""
-    kind = metric["type"]
-    if kind in _OTHER:
-        return _OTHER[kind][0], f"failed to get {_OTHER[kind][1]} metric value"
-    if kind == "Resource":
-        return "FailedGetResourceMetric", f"failed to get {metric['resource']['name']} resource metric value"
-    name = metric["containerResource"]["name"]
-    return "FailedGetContainerResourceMetric", f"failed to get {name} container metric value"
-
-
-def _not_served(metric: Object, kind: str) -> str:
-    source = metric[kind.lower()]
-    name, api = source["metric"]["name"], _OTHER[kind][2]
-    resource = {"Pods": "pods", "External": name}.get(
-        kind, (source.get("describedObject") or {}).get("kind", "").lower()
-    )
-    return (
-        f"unable to get metric {name}: unable to fetch metrics from {api} metrics API: the server could not find the "
-        f"requested resource (get {resource}.{api}.metrics.k8s.io)"
-    )

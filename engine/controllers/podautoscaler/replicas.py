@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from engine.api.pod_amounts import is_pod_level, pod_amounts
 from engine.api.quantity import Quantity
 from engine.api.types import Object
 from engine.controllers.podautoscaler.metrics import MetricError, request_of
@@ -78,9 +79,9 @@ def propose(
     if not pods:
         raise MetricError("no pods returned by selector while calculating replica count")
     groups = _group(pods, used, resource, container, now)
-    requests = _requests(pods, resource, container) if target.utilization is not None else {}
     if not groups.ready:
         raise MetricError("did not receive metrics for targeted pods (pods might be unready)")
+    requests = _requests(pods, resource, container) if target.utilization is not None else {}
     return _Calculation(groups, requests, target, tolerances).propose(current)
 
 
@@ -116,10 +117,16 @@ def _is_unready(pod: Object, now: datetime) -> bool:
 
 
 def _requests(pods: list[Object], resource: str, container: str) -> dict[str, int]:
-    """By Pod; sidecars are asked too."""
+    """By Pod; sidecars are asked too, and a whole Pod where it says itself what it needs (KEP-2837)."""
     found = {}
     for pod in pods:
         spec, total = pod["spec"], 0
+        if not container and any(map(is_pod_level, (spec.get("resources") or {}).get("requests") or ())):
+            asked = pod_amounts(pod, "requests").get(resource)
+            if asked is None:
+                raise MetricError(f"missing pod-level request for {resource} in Pod {pod['metadata']['name']}")
+            found[pod["metadata"]["name"]] = asked.milli
+            continue
         sidecars = [each for each in spec.get("initContainers") or () if each.get("restartPolicy") == "Always"]
         for each in [*spec["containers"], *sidecars]:
             if container and each["name"] != container:
