@@ -1,8 +1,9 @@
 # The README's two commands. Everything else is for those who work on ktui itself.
 PYTHON ?= python3
 VENV ?= .venv
-# Test processes at a time; a file of tests stays in one, so its fixtures are made once.
-WORKERS ?= 2
+# Test processes at a time: one more than CI has cores, as many tests wait for processes of their own. A file of tests
+# stays in one of them, so its fixtures are made once.
+WORKERS ?= 3
 BIN := $(VENV)/bin
 
 .PHONY: run test check lint types contracts unit bench fix clean
@@ -25,7 +26,7 @@ contracts: $(VENV)/.test
 	$(BIN)/lint-imports --no-cache
 
 unit: $(VENV)/.test
-	$(BIN)/pytest -n $(WORKERS) --dist loadfile
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 bench: $(VENV)/.test
 	$(BIN)/python -m tests.benchmarks

@@ -15,7 +15,7 @@ from engine.clock import VirtualClock, VirtualEventLoop
 from engine.world import World
 from tests.real_etcd import ETCD, RealEtcd
 
-pytest_plugins = ("tests.garbage",)
+pytest_plugins = ("tests.garbage", "tests.longest_first")
 
 
 def pytest_configure(config: pytest.Config) -> None:
