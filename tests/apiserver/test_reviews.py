@@ -61,6 +61,16 @@ REFUSED: dict[str, tuple[str, Object, Object, list[str]]] = {
         ["spec.resourceAttributes.fieldSelector.requirements: Required value: when "
          "spec.resourceAttributes.fieldSelector is specified, requirements or rawSelector is required"],
     ),
+    "labels that are none": (
+        "SelfSubjectAccessReview",
+        {"resourceAttributes": {**_PODS, "labelSelector": {"requirements": [
+            {"key": "()a", "operator": "Odd"}, {"key": "a", "operator": "In", "values": ["-b"]},
+        ]}}}, {},
+        ['spec.resourceAttributes.labelSelector.requirements[0].key: Invalid value: "()a": name part must consist of '
+         "alphanumeric characters",
+         'spec.resourceAttributes.labelSelector.requirements[1].values[0]: Invalid value: "-b": a valid label must be '
+         "an empty string or consist of"],
+    ),
     "a selector said twice": (
         "SelfSubjectAccessReview",
         {"resourceAttributes": {**_PODS, "labelSelector": {

@@ -46,7 +46,7 @@ def label_selector(selector: Object | None, path: str, problems: Problems, *, an
         return
     label_map(selector.get("matchLabels"), f"{path}.matchLabels", problems)
     for index, requirement in enumerate(selector.get("matchExpressions", ())):
-        _requirement(requirement, f"{path}.matchExpressions[{index}]", problems, any_values=any_values)
+        label_requirement(requirement, f"{path}.matchExpressions[{index}]", problems, any_values=any_values)
 
 
 def has_invalid_value(selector: Object | None) -> bool:
@@ -55,7 +55,10 @@ def has_invalid_value(selector: Object | None) -> bool:
     return any(label_value(value) for requirement in requirements for value in requirement.get("values", ()))
 
 
-def _requirement(requirement: Object, path: str, problems: Problems, *, any_values: bool) -> None:
+def label_requirement(
+    requirement: Object, path: str, problems: Problems, *, any_values: bool = False, any_operator: bool = False
+) -> None:
+    """One expression of a selector; with `any_operator` newer clients may know others (AllowUnknownOperator…)."""
     operator, values = requirement.get("operator", ""), requirement.get("values", ())
     if operator in ("In", "NotIn"):
         if not values:
@@ -63,7 +66,7 @@ def _requirement(requirement: Object, path: str, problems: Problems, *, any_valu
     elif operator in ("Exists", "DoesNotExist"):
         if values:
             problems.forbidden(f"{path}.values", "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
-    else:
+    elif not any_operator:
         problems.invalid(f"{path}.operator", operator, "not a valid selector operator")
     label_key(requirement.get("key", ""), f"{path}.key", problems)
     if not any_values:

@@ -7,6 +7,7 @@ from typing import Any
 from engine.api.errors import Cause
 from engine.api.types import Object
 from engine.api.validation.go_values import internal
+from engine.api.validation.labels import label_requirement
 from engine.api.validation.problems import Problems
 
 _OWN, _LOCAL = "SelfSubjectAccessReview", "LocalSubjectAccessReview"
@@ -59,10 +60,14 @@ def _selectors(resource: Object, problems: Problems) -> None:
             text = f"when {path} is specified, requirements or rawSelector is required"
             problems.required(f"{path}.requirements", text)
         for position, requirement in enumerate(requirements):
-            _requirement(f"{path}.requirements[{position}]", requirement, problems)
+            at = f"{path}.requirements[{position}]"
+            if field == "labelSelector":
+                label_requirement(requirement, at, problems, any_operator=True)
+            else:
+                _field_requirement(at, requirement, problems)
 
 
-def _requirement(path: str, requirement: Any, problems: Problems) -> None:
+def _field_requirement(path: str, requirement: Any, problems: Problems) -> None:
     """Operators that are not known are let pass: newer clients may know them."""
     operator, values = requirement.get("operator", ""), requirement.get("values")
     if not requirement.get("key"):
