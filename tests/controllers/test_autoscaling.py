@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 import pytest
@@ -112,6 +112,28 @@ def test_proposals_by_average(marks: str, use: tuple[int, ...], average: int, si
         pods, used, Target(None, average), resource="cpu", current=len(pods), tolerances=Tolerances(), now=NOW
     )
     assert (found.replicas, found.utilization) == (size, None)
+
+
+@pytest.mark.parametrize(
+    ("started", "resource", "percent"),
+    [
+        pytest.param("2025-12-31T23:59:00Z", "cpu", 50, id="while it starts"),
+        pytest.param("2025-12-31T23:50:00Z", "cpu", 70, id="long after its start"),
+        pytest.param("2025-12-31T23:59:00Z", "memory", 70, id="of memory"),
+    ],
+)
+def test_a_pod_that_was_measured_before_it_was_ready_is_not_reckoned_with(
+    started: str, resource: str, percent: int
+) -> None:
+    pods = [pod(0, "+"), pod(1, "+")]
+    pods[1]["status"]["startTime"] = started
+    pods[1]["status"]["conditions"][0]["lastTransitionTime"] = "2025-12-31T23:59:40Z"
+    unit = 1 if resource == "cpu" else 1024
+    found = propose(
+        pods, {"p0": {"c": 500 * unit}, "p1": {"c": 900 * unit}}, Target(50, None), resource=resource, current=2,
+        tolerances=Tolerances(), now=NOW, since=dict.fromkeys(("p0", "p1"), NOW - timedelta(seconds=30)),
+    )  # fmt: skip
+    assert found.utilization == percent
 
 
 def with_own_requests(made: Object, **requests: str) -> Object:

@@ -195,16 +195,17 @@ class HorizontalPodAutoscaler(Controller):
         resource, container, target = source["name"], source.get("container", ""), source["target"]
         average = Quantity.parse(target["averageValue"]).milli if target.get("averageValue") is not None else None
         try:
-            used = await usage(self.client, namespace, selector, resource, container)
+            measured = await usage(self.client, namespace, selector, resource, container)
             proposal = propose(
                 self._target_pods(namespace, selector),
-                used,
+                measured.used,
                 Target(target.get("averageUtilization"), average),
                 resource=resource,
                 container=container,
                 current=current,
                 tolerances=Tolerances.of(autoscaler["spec"].get("behavior") or {}),
                 now=self.clock.now(),
+                since=measured.since,
             )
         except MetricError as error:
             what = "utilization" if average is None else "usage"

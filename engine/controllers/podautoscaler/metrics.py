@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from engine.api.errors import ApiError
+from engine.api.golang.duration import parse_duration
 from engine.api.quantity import Quantity
 from engine.api.resource_metrics import POD_METRICS
 from engine.api.types import Object
 from engine.client import Client
+from engine.controllers.pods import parse_time
 
 Used = dict[str, dict[str, int]]  # by Pod and container, in thousandths of the resource's unit
+
+
+class Usage(NamedTuple):
+    """What was measured, and by Pod since when: the start of the window of its sample."""
+
+    used: Used
+    since: Mapping[str, datetime]
 
 
 class MetricError(Exception):
     """The metric cannot be had."""
 
 
-async def usage(client: Client, namespace: str, selector: str, resource: str, container: str = "") -> Used:
+async def usage(client: Client, namespace: str, selector: str, resource: str, container: str = "") -> Usage:
     """Of each Pod that is measured; of one container alone where it is named. Raises MetricError."""
     try:
         measured = (await client.list(POD_METRICS, namespace=namespace, label_selector=selector)).items
@@ -29,7 +40,12 @@ async def usage(client: Client, namespace: str, selector: str, resource: str, co
         raise MetricError(
             f"unable to get metrics for resource {resource}: no metrics returned from resource metrics API"
         )
-    return _of_container(measured, resource, container) if container else _of_pods(measured, resource)
+    used = _of_container(measured, resource, container) if container else _of_pods(measured, resource)
+    return Usage(used, {pod["metadata"]["name"]: _start_of(pod) for pod in measured})
+
+
+def _start_of(measured: Object) -> datetime:
+    return parse_time(measured["timestamp"]) - timedelta(seconds=parse_duration(measured["window"]))
 
 
 def _of_pods(measured: Iterable[Object], resource: str) -> Used:

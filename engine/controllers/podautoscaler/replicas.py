@@ -74,11 +74,13 @@ def propose(
     current: int,
     tolerances: Tolerances,
     now: datetime,
+    since: Mapping[str, datetime] | None = None,
 ) -> Proposal:
-    """`used` is what each container of each measured Pod uses, in thousandths. Raises MetricError."""
+    """`used` is what each container of each measured Pod uses, in thousandths, `since` when each Pod's sample began.
+    Raises MetricError."""
     if not pods:
         raise MetricError("no pods returned by selector while calculating replica count")
-    groups = _group(pods, used, resource, container, now)
+    groups = _group(pods, used, since or {}, resource=resource, container=container, now=now)
     if not groups.ready:
         raise MetricError("did not receive metrics for targeted pods (pods might be unready)")
     requests = _requests(pods, resource, container) if target.utilization is not None else {}
@@ -86,7 +88,13 @@ def propose(
 
 
 def _group(
-    pods: list[Object], used: Mapping[str, Mapping[str, int]], resource: str, container: str, now: datetime
+    pods: list[Object],
+    used: Mapping[str, Mapping[str, int]],
+    since: Mapping[str, datetime],
+    *,
+    resource: str,
+    container: str,
+    now: datetime,
 ) -> _Groups:
     groups = _Groups()
     for pod in pods:
@@ -97,23 +105,23 @@ def _group(
             groups.unready.append(name)
         elif name not in used:
             groups.missing.append(name)
-        elif resource == "cpu" and _is_unready(pod, now):
+        elif resource == "cpu" and _is_unready(pod, since.get(name), now):
             groups.unready.append(name)
         else:
             groups.ready[name] = used[name].get(container, 0) if container else sum(used[name].values())
     return groups
 
 
-def _is_unready(pod: Object, now: datetime) -> bool:
-    """Whether what a Pod uses of the CPU says nothing yet: it is starting, or has never been ready."""
+def _is_unready(pod: Object, since: datetime | None, now: datetime) -> bool:
+    """Whether what a Pod uses of the CPU says nothing yet: it is starting, was measured while it did, or has never been
+    ready."""
     ready, started = ready_condition(pod), (pod.get("status") or {}).get("startTime")
     if ready is None or not started:
         return True
-    if ready["status"] != "False":
-        return False
+    changed = parse_time(ready["lastTransitionTime"])
     if parse_time(started) + CPU_INITIALIZATION > now:
-        return True
-    return parse_time(started) + INITIAL_READINESS_DELAY > parse_time(ready["lastTransitionTime"])
+        return ready["status"] == "False" or (since is not None and since < changed)
+    return ready["status"] == "False" and parse_time(started) + INITIAL_READINESS_DELAY > changed
 
 
 def _requests(pods: list[Object], resource: str, container: str) -> dict[str, int]:
