@@ -141,6 +141,11 @@ async def review_token(client: Client, token: str, *audiences: str) -> Object:
     return status
 
 
+_HOOK: Object = {
+    "apiVersion": "admissionregistration.k8s.io/v1",
+    "kind": "MutatingWebhookConfiguration",
+    "name": "a",
+}
 REQUESTS: dict[str, tuple[Object, Object, int, str]] = {
     "for another kind": (
         {"boundObjectRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "a"}}, {}, 400,
@@ -165,6 +170,37 @@ REQUESTS: dict[str, tuple[Object, Object, int, str]] = {
     ),
     "too long": (
         {"expirationSeconds": (1 << 32) + 1}, {}, 422, "may not specify a duration larger than 2^32 seconds",
+    ),
+    "for a webhook": (
+        {"boundObjectRef": _HOOK, "attestations": {"admissionReviewAPIGroups": ["apps"]}}, {}, 400,
+        "cannot bind token to object of type admissionregistration.k8s.io/v1, Kind=MutatingWebhookConfiguration "
+        "(feature gate APIServerWebhookAuthenticationToken is disabled)",
+    ),
+    "for a webhook that nothing is attested to": (
+        {"boundObjectRef": _HOOK, "audiences": ["a", "b"]}, {}, 422,
+        'spec.audiences: Invalid value: ["a","b"]: must be length 1 when bound to a webhook config, spec.attestations: '
+        "Invalid value: null: webhook bound requests require exactly one admissionReviewAPIGroups attestation",
+    ),
+    "for a webhook, of two groups": (
+        {"boundObjectRef": _HOOK, "attestations": {"admissionReviewAPIGroups": ["apps", "batch"]}}, {}, 422,
+        'spec.attestations[admissionReviewAPIGroups]: Invalid value: ["apps","batch"]: must specify a single value',
+    ),
+    "for a webhook, of the group of the core": (
+        {"boundObjectRef": _HOOK, "attestations": {"admissionReviewAPIGroups": [""]}}, {}, 422,
+        'spec.attestations[admissionReviewAPIGroups][0]: Invalid value: "": may not be an empty string',
+    ),
+    "for a webhook, of a group that is none": (
+        {"boundObjectRef": _HOOK, "attestations": {"admissionReviewAPIGroups": ["A"]}}, {}, 422,
+        '[0]: Invalid value: "A": must specify a valid API Group: a lowercase RFC 1123 subdomain must consist of',
+    ),
+    "for a webhook, of something else": (
+        {"boundObjectRef": _HOOK, "attestations": {"odd": ["a"]}}, {}, 422,
+        'spec.attestations[odd]: Unsupported value: "odd": supported values: "admissionReviewAPIGroups"',
+    ),
+    "attested to nobody": (
+        {"attestations": {"b": ["c"], "a": []}, "expirationSeconds": 1}, {}, 422,
+        'is invalid: spec.attestations: Invalid value: {"a":[],"b":["c"]}: attestations may only be specified with a '
+        "webhook bound object reference",
     ),
     "for another name": (
         {}, {"metadata": {"name": "other"}}, 422,

@@ -6,9 +6,10 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from engine.api.errors import Cause, bad_request, conflict, field_invalid, invalid, not_found
+from engine.api.errors import bad_request, conflict, field_invalid, invalid, not_found
 from engine.api.types import GVK, GVR, NODES, SERVICE_ACCOUNTS, Object
 from engine.apiserver.actions.admitted import admit_create, owned
+from engine.apiserver.actions.token_rules import is_of_webhook, token_causes
 from engine.apiserver.authentication.tokens import BOUND, ISSUER, TokenIssuer
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
@@ -19,9 +20,9 @@ from engine.apiserver.registry.options import WriteOptions
 TOKEN_REQUEST = GVK("authentication.k8s.io", "v1", "TokenRequest")
 _TOKEN_REQUESTS = GVR(TOKEN_REQUEST.group, TOKEN_REQUEST.version, TOKEN_REQUEST.kind)  # as conflicts name it
 _UIDS_CHECKED = (1, 34)  # TokenRequestServiceAccountUIDValidation
+_ATTESTED = (1, 37)
+_GATE_OFF = " (feature gate APIServerWebhookAuthenticationToken is disabled)"
 _DEFAULT_SECONDS = 3600
-_SHORTEST = 600
-_LONGEST = 1 << 32
 # Tokens that the ServiceAccount plugin asks for in its own odd number of seconds live a year, for old clients that do
 # not read them anew (--service-account-extend-token-expiration).
 _EXTENDED_FROM = 3607
@@ -51,7 +52,8 @@ class TokenAction:
             raise not_found(SERVICE_ACCOUNTS, name)
         if names_uid:
             _check_uid(request["metadata"], account["metadata"])
-        await admit_create(self._backend, call, request, options, check=partial(_complete, account, self._now()))
+        complete = partial(_complete, account, self._now(), attested=self._attested)
+        await admit_create(self._backend, call, request, options, check=complete)
         spec: dict[str, Any] = request["spec"]
         seconds, audiences = spec["expirationSeconds"], spec["audiences"]
         bound = await self._bound(spec.get("boundObjectRef"), namespace, name)
@@ -70,6 +72,10 @@ class TokenAction:
         request["status"] = {"token": token, "expirationTimestamp": ends.strftime("%Y-%m-%dT%H:%M:%SZ")}
         return request
 
+    @property
+    def _attested(self) -> bool:
+        return self._backend.definitions.release >= _ATTESTED
+
     def _now(self) -> str:
         return self._backend.world.clock.timestamp()
 
@@ -79,7 +85,10 @@ class TokenAction:
         kind, api_version = reference.get("kind", ""), reference.get("apiVersion", "")
         gvr = BOUND.get(kind)
         if gvr is None or "/" in api_version:
-            raise bad_request(f"cannot bind token to object of type {_shown_kind(api_version, kind)}")
+            of_webhook = self._attested and is_of_webhook(reference)
+            raise bad_request(
+                f"cannot bind token to object of type {_shown_kind(api_version, kind)}{_GATE_OFF if of_webhook else ''}"
+            )
         where = "" if reference["kind"] == "Node" else namespace
         found = await self._lookup.find(gvr, where, reference.get("name", ""))
         if found is None:
@@ -127,20 +136,12 @@ def _check_uid(metadata: Object, account: Object) -> None:
         raise conflict(_TOKEN_REQUESTS, account["name"], why)
 
 
-def _complete(account: Object, now: str, request: Object) -> None:
+def _complete(account: Object, now: str, request: Object, *, attested: bool) -> None:
     """What a request leaves to the server; it is admitted with all of it. Raises ApiError 422."""
     spec, metadata = request["spec"], request["metadata"]
     spec["audiences"] = spec.get("audiences") or [ISSUER]
     metadata |= {name: account["metadata"][name] for name in ("name", "namespace")}
     metadata["creationTimestamp"] = now
     request["status"] = {"token": "", "expirationTimestamp": None}
-    if causes := _causes(spec["expirationSeconds"]):
+    if causes := token_causes(spec, attested=attested):
         raise invalid(TOKEN_REQUEST, "", causes)
-
-
-def _causes(seconds: int) -> list[Cause]:
-    if seconds < _SHORTEST:
-        return [field_invalid("spec.expirationSeconds", seconds, "may not specify a duration less than 10 minutes")]
-    if seconds > _LONGEST:
-        return [field_invalid("spec.expirationSeconds", seconds, "may not specify a duration larger than 2^32 seconds")]
-    return []
