@@ -89,6 +89,53 @@ def test_what_is_due(fields: Object, now: str, expected: str | None, missed: int
     assert found == (at(expected) if expected else None, missed)
 
 
+# After upstream's TestNextScheduleTime and TestMostRecentScheduleTime.
+@pytest.mark.parametrize(
+    ("schedule", "created", "now", "expected", "missed"),
+    [
+        pytest.param("@every 1h", "2026-01-01T10:05:00", "2026-01-01T13:40:00", "2026-01-01T13:05:00", 3, id="every"),
+        pytest.param(
+            "30 6-16/4 * * 1-5", "2026-01-01T10:31:00", "2026-01-02T10:40:00", "2026-01-02T10:30:00", 2, id="uneven"
+        ),
+        pytest.param("30 10,11,12 * * 1-5", "2026-01-02T10:00:00", "2026-01-04T10:00:00", None, 48, id="only before"),
+    ],
+)
+def test_what_is_due_of_odd_schedules(schedule: str, created: str, now: str, expected: str | None, missed: int) -> None:
+    target = cron_job(schedule)
+    target["metadata"]["creationTimestamp"] = f"{created}Z"
+    assert due(target, parse_schedule(schedule), at(now)) == (at(expected) if expected else None, missed)
+
+
+def test_steps_are_counted_from_the_last_time() -> None:
+    target = cron_job("@every 1h")
+    assert next_in(target, parse_schedule("@every 1h"), at("2026-01-01T00:50:00")) == pytest.approx(600.1)
+
+
+async def test_another_schedule_begins_with_its_next_time_and_odd_ones_are_told_of(world: World) -> None:
+    async with running(world) as cluster:
+        for name, spec in {
+            "moved": {"schedule": "0 0 1 1 *"},
+            "never": {"schedule": "59 23 31 2 *"},
+        }.items():
+            made = {**cron_job(**spec), "metadata": {"name": name, "namespace": "default"}}
+            await cluster.admin.create(CRON_JOBS, made, namespace="default")
+
+        async def told() -> list[str]:
+            return await cluster.events("InvalidSchedule")
+
+        assert await cluster.eventually("the schedule without a time is told of", told) == [
+            "invalid schedule: 59 23 31 2 * : time difference between two schedules is less than 1 second"
+        ]
+        await world.clock.sleep(150)  # two of the new times are missed by then
+        await cluster.admin.patch(CRON_JOBS, "moved", {"spec": {"schedule": "* * * * *"}}, namespace="default")
+        began = int(world.clock.now().timestamp()) // 60
+
+        async def started() -> list[str]:
+            return await jobs(cluster)
+
+        assert await cluster.eventually("a Job is started", started) == [f"moved-{began + 1}"]
+
+
 def test_when_to_look_again() -> None:
     target = cron_job()
     assert next_in(target, parse_schedule("*/10 * * * *"), at("2026-01-01T00:04:00")) == pytest.approx(360.1)

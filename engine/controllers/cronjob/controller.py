@@ -31,8 +31,23 @@ class CronJobController(Controller):
         self._jobs = self.lister(JOBS)
         self.writes = OwnWrites(self.clock)
         self.index(JOBS, OWNER_INDEX, by_controller_uid)
-        self.watch(CRON_JOBS, lambda old, new: [object_key(new or old or {})])
+        self.watch(CRON_JOBS, self._changed)
         self.watch(JOBS, self._job_changed)
+
+    def _changed(self, old: Object | None, new: Object | None) -> Iterable[str]:
+        key = object_key(new or old or {})
+        if old is None or new is None or _times_of(old) == _times_of(new):
+            return [key]
+        # Another schedule begins with its next time: what it would have started since the last one is not caught up.
+        try:
+            wait = next_in(new, parse_schedule(*_times_of(new)), self.clock.now())
+        except ScheduleError:
+            message = f"unparseable schedule for cronjob: {new['spec']['schedule']}"
+            self.recorder.event(new, WARNING, "UnParseableCronJobSchedule", message)
+            return []
+        if wait is not None:
+            self.queue.add_after(key, wait)
+        return []
 
     def _job_changed(self, old: Object | None, new: Object | None) -> Iterable[str]:
         job = new or old or {}
@@ -54,6 +69,10 @@ class CronJobController(Controller):
         self.note(desired={"schedule": cron_job["spec"]["schedule"]}, actual={"active": len(run.active)})
         if again is not None:
             self.queue.add_after(key, again)
+
+
+def _times_of(cron_job: Object) -> tuple[str, str | None]:
+    return cron_job["spec"]["schedule"], cron_job["spec"].get("timeZone")
 
 
 class _Run:
@@ -147,18 +166,27 @@ class _Run:
 
     async def _start_due(self) -> float | None:
         spec = self._cron_job["spec"]
-        if self._cron_job["metadata"].get("deletionTimestamp") or spec.get("suspend"):
+        if self._cron_job["metadata"].get("deletionTimestamp"):
             return None
+        schedule: Timetable | None = None
+        unread = ""
         try:
-            schedule = parse_schedule(spec["schedule"], spec.get("timeZone"))
-        except TimeZoneError as error:
+            schedule = parse_schedule(*_times_of(self._cron_job))
+        except TimeZoneError as error:  # told of a suspended one too
             self._tell(WARNING, "UnknownTimeZone", f'invalid timeZone: "{spec["timeZone"]}": {error}')
             return None
         except ScheduleError as error:
-            message = f'unparseable schedule: "{spec["schedule"]}" : {error}'
-            self._tell(WARNING, "UnparseableSchedule", message)
+            unread = f'unparseable schedule: "{spec["schedule"]}" : {error}'
+        if spec.get("suspend"):
             return None
-        found = due(self._cron_job, schedule, self._now)
+        if schedule is None:
+            self._tell(WARNING, "UnparseableSchedule", unread)
+            return None
+        try:
+            found = due(self._cron_job, schedule, self._now)
+        except ScheduleError as error:
+            self._tell(WARNING, "InvalidSchedule", f"invalid schedule: {spec['schedule']} : {error}")
+            return None
         if found.missed > TOO_MANY:
             self._tell(
                 WARNING,
@@ -172,11 +200,11 @@ class _Run:
     async def _start(self, at: datetime, schedule: Timetable) -> None:
         name = job_name(self._cron_job, at)
         last = self._status.get("lastScheduleTime")
-        if any(each["name"] == name for each in self.active) or (last and parse_time(last) == at):
-            return
         if self._is_too_late(at):
             shown = at.strftime("%a, %d %b %Y %H:%M:%S %z")
             self._tell(WARNING, "MissSchedule", f"Missed scheduled time to start a job: {shown}")
+            return
+        if any(each["name"] == name for each in self.active) or (last and parse_time(last) == at):
             return
         policy = self._cron_job["spec"].get("concurrencyPolicy", "Allow")
         if policy == "Forbid" and self.active:
