@@ -5,17 +5,15 @@ What a stored object has wrong from before these rules stays allowed: only what 
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
 from collections.abc import Iterator
 
 from cryptography import x509
-from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 
 from engine.api.golang.pem import PemBlock, pem_blocks
 from engine.api.types import Object
 from engine.api.validation import text
+from engine.api.validation.certificate_requests import encoded_blocks, request_error, signature_error
 from engine.api.validation.differences import difference
 from engine.api.validation.go_structs import struct_shown
 from engine.api.validation.problems import Problems
@@ -96,7 +94,7 @@ def _conditions(obj: Object, kind: str = "") -> list[Object]:
 def _signing_request(obj: Object, old: Object, problems: Problems) -> None:
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     request = spec.get("request") or ""
-    if error := request_error(request) or _signature_error(request):
+    if error := request_error(request) or signature_error(request):
         problems.invalid("spec.request", spec.get("request"), error)
     _usages(spec.get("usages") or [], before.get("usages") or [], problems)
     signer = spec.get("signerName") or ""
@@ -112,37 +110,6 @@ def _signing_request(obj: Object, old: Object, problems: Problems) -> None:
     looked_at = _certificate(obj) != _certificate(old) and not _certificate_error(_certificate(old))
     if looked_at and (error := _certificate_error(_certificate(obj))):
         problems.invalid("status.certificate", "<certificate data>", error)
-
-
-def _blocks(encoded: str) -> list[PemBlock]:
-    """The PEM blocks in a field of bytes."""
-    try:
-        return pem_blocks(base64.b64decode(encoded).decode("latin-1"))
-    except (binascii.Error, ValueError):
-        return []
-
-
-def request_error(encoded: str) -> str:
-    """Why a signing request cannot be read, in the words of Go's crypto/x509."""
-    blocks = _blocks(encoded)
-    if not blocks or blocks[0].kind != "CERTIFICATE REQUEST":
-        return "PEM block type must be CERTIFICATE REQUEST"
-    if not blocks[0].content:
-        return "asn1: syntax error: sequence truncated"
-    try:
-        x509.load_pem_x509_csr(base64.b64decode(encoded))
-    except (ValueError, UnsupportedAlgorithm):
-        return "asn1: structure error: tags don't match"
-    return ""
-
-
-def _signature_error(encoded: str) -> str:
-    """Of a signing request that can be read."""
-    try:
-        signed = x509.load_pem_x509_csr(base64.b64decode(encoded)).is_signature_valid
-    except (ValueError, UnsupportedAlgorithm, InvalidSignature):
-        signed = False
-    return "" if signed else "x509: ECDSA verification failure"
 
 
 def _usages(usages: list[str], before: list[str], problems: Problems) -> None:
@@ -202,7 +169,7 @@ def _certificate_error(encoded: str) -> str:
     """What is wrong with an issued certificate: it is at least one PEM block, and all of them are certificates."""
     if not encoded:
         return ""
-    blocks = _blocks(encoded)
+    blocks = encoded_blocks(encoded)
     if not blocks:
         return "must contain at least one CERTIFICATE PEM block"
     for block in blocks:

@@ -13,7 +13,7 @@ from cryptography.x509.oid import NameOID
 
 from engine.api.errors import ApiError
 from engine.api.types import NODES, PODS, SERVICE_ACCOUNTS, Object
-from engine.api.validation.certificates import request_error
+from engine.api.validation.certificate_requests import request_error
 from engine.apiserver.admission.attributes import Attributes, Operation, denied
 from engine.apiserver.admission.node_pods import MIRROR
 from engine.apiserver.authorization import Attributes as Question

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 
@@ -92,6 +94,23 @@ NEW: dict[str, tuple[Object, list[str]]] = {
 def test_new_requests(name: str) -> None:
     value, expected = NEW[name]
     assert problems(REQUEST, value) == expected
+
+
+_SIGNED_BY_ANOTHER: dict[str, tuple[Any, SHA256 | None]] = {
+    "x509: Ed25519 verification failure": (Ed25519PrivateKey.generate(), None),
+    "x509: ECDSA verification failure": (ec.generate_private_key(ec.SECP256R1()), SHA256()),
+    "crypto/rsa: verification error": (rsa.generate_private_key(65537, 2048), SHA256()),
+}
+
+
+@pytest.mark.parametrize("expected", _SIGNED_BY_ANOTHER)
+def test_a_request_is_signed_by_its_own_key(expected: str) -> None:
+    signed = x509.CertificateSigningRequestBuilder(_NAME).sign(*_SIGNED_BY_ANOTHER[expected])
+    broken = bytearray(signed.public_bytes(Encoding.DER))
+    broken[-1] ^= 1
+    begin, end = (f"-----{mark} CERTIFICATE REQUEST-----\n".encode() for mark in ("BEGIN", "END"))
+    sent = base64.b64encode(begin + base64.encodebytes(broken) + end).decode()
+    assert problems(REQUEST, request(request=sent)) == [f'spec.request: Invalid value: "{sent}": {expected}']
 
 
 def condition(kind: str, status: str = "True", **fields: Any) -> Object:
