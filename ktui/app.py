@@ -10,10 +10,11 @@ from typing import ClassVar
 from textual import events, work
 from textual.binding import Binding, BindingType
 from textual.command import Provider
-from textual.filter import LineFilter
+from textual.filter import LineFilter, Monochrome
 
 from ktui import export
 from ktui.collector import Collector
+from ktui.colourless import NoColours
 from ktui.feeds import trace as trace_feed
 from ktui.feeds.names import Names
 from ktui.forwards import Forwards
@@ -151,7 +152,7 @@ class KtuiApp(Guarded, Pictured, Listening, Steered, Touring, Forwards):
         self.namespace = ""  # of what Objects shows; "" for all
         self._first_screen = screen or CATALOGUE[0].name
         self._collector = collector
-        self._no_controls = NoControls()
+        self._own_filters = (NoControls(), *((NoColours(),) if self.no_color else ()))
         self._last_input = 0.0
         self.haste = Haste(session.world.clock)
         self.history = self.settings.history()
@@ -204,7 +205,8 @@ class KtuiApp(Guarded, Pictured, Listening, Steered, Touring, Forwards):
         self.settings.remember(self.history)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        return [*super().get_line_filters(), self._no_controls]
+        theirs = (filter for filter in super().get_line_filters() if not isinstance(filter, Monochrome))
+        return [*theirs, *self._own_filters]
 
     def _collect(self) -> None:
         if self._collector is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from textual import events
-from textual.filter import Monochrome
 from textual.widgets import Input, TextArea
 
 from engine.api.types import GVR, NODES
@@ -123,8 +122,16 @@ def _fail() -> None:
 async def test_no_color_is_honoured(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     app = KtuiApp(session)
-    async with app.run_test():
-        assert any(isinstance(filter, Monochrome) for filter in app._filters)
+    async with app.run_test() as pilot:
+        driver = Driver(app, pilot)
+        await driver.command("no")
+        await driver.sees("node-1")
+        segments = [segment for strip in app.screen._compositor.render_strips() for segment in strip]
+        styles = [segment.style for segment in segments if segment.style is not None]
+        assert not any(style.color or style.bgcolor for style in styles)
+        cursor = next(segment for segment in segments if "node-1" in segment.text)
+        assert cursor.style is not None
+        assert cursor.style.reverse  # what a ground made out
         shades = inks(app)
         assert {shades[name] for name in ("error", "warning", "success")} == {shades["foreground"]}
 
