@@ -8,6 +8,7 @@ import pytest
 
 from engine.api.errors import ApiError
 from engine.api.types import GVR, NODES, PODS, SECRETS, SERVICE_ACCOUNTS, Object
+from engine.apiserver.actions.review_rules import access_causes
 from engine.client import Client
 from engine.clock import VirtualClock
 from engine.cluster import Cluster
@@ -29,12 +30,12 @@ _PATH: Object = {"verb": "get", "path": "/version"}
 REFUSED: dict[str, tuple[str, Object, Object, list[str]]] = {
     "nothing asked": (
         "SubjectAccessReview", {"user": "jane"}, {},
-        ["spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes "
-         "must be specified"],
+        ["spec: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified"],
     ),
     "both asked": (
         "SelfSubjectAccessReview", {"resourceAttributes": _PODS, "nonResourceAttributes": _PATH}, {},
-        ["cannot be specified in combination with resourceAttributes"],
+        ['spec: Invalid value: {"Path":"/version","Verb":"get"}: exactly one of nonResourceAttributes or '
+         "resourceAttributes must be specified"],
     ),
     "of nobody": (
         "SubjectAccessReview", {"resourceAttributes": _PODS}, {},
@@ -103,6 +104,21 @@ async def test_a_review_is_refused(name: str, client: Client) -> None:
     assert caught.value.message.startswith(f'{kind}.{AUTHORIZATION} "" is invalid: ')
     for text in texts:
         assert text in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        ({}, "spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes "
+             "must be specified"),
+        ({"resourceAttributes": _PODS, "nonResourceAttributes": _PATH},
+         'spec.nonResourceAttributes: Invalid value: {"Path":"/version","Verb":"get"}: cannot be specified in '
+         "combination with resourceAttributes"),
+    ],
+)  # fmt: skip
+def test_before_1_37_the_attributes_themselves_were_wrong(spec: Object, told: str) -> None:
+    review = {"kind": "SelfSubjectAccessReview", "spec": spec}
+    assert [str(cause) for cause in access_causes(review, "", (1, 36))] == [told]
 
 
 async def test_a_node_may_list_its_own_pods_alone(client: Client) -> None:

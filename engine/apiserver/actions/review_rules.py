@@ -11,20 +11,24 @@ from engine.api.validation.labels import label_requirement
 from engine.api.validation.problems import Problems
 
 _OWN, _LOCAL = "SelfSubjectAccessReview", "LocalSubjectAccessReview"
+_UNION_SINCE = (1, 37)
+_ONE_OF_BOTH = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
 _WITH_VALUES, _WITHOUT_VALUES = ("In", "NotIn"), ("Exists", "DoesNotExist")
 
 
-def access_causes(review: Object, namespace: str) -> list[Cause]:
-    """`namespace` is that of the request."""
+def access_causes(review: Object, namespace: str, release: tuple[int, int]) -> list[Cause]:
+    """`namespace` is that of the request; since 1.37 what is asked of both or of neither is wrong with the spec."""
     kind, spec = review["kind"], review.get("spec") or {}
     resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
     problems = Problems()
-    if resource is not None and path is not None:
+    if release >= _UNION_SINCE:
+        if (resource is None) == (path is None):
+            problems.invalid("spec", None if path is None else internal("NonResourceAttributes", path), _ONE_OF_BOTH)
+    elif resource is not None and path is not None:
         text = "cannot be specified in combination with resourceAttributes"
         problems.invalid("spec.nonResourceAttributes", internal("NonResourceAttributes", path), text)
-    if resource is None and path is None:
-        text = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
-        problems.invalid("spec.resourceAttributes", None, text)
+    elif resource is None and path is None:
+        problems.invalid("spec.resourceAttributes", None, _ONE_OF_BOTH)
     if kind != _OWN and not spec.get("user") and not spec.get("groups"):
         problems.invalid("spec.user", "", "at least one of user or group must be specified")
     if resource is not None:

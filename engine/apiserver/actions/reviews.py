@@ -47,8 +47,10 @@ class Reviews:
             raise bad_request("token is required for TokenReview in authentication")
         if kind == "SelfSubjectRulesReview" and not spec.get("namespace"):
             raise bad_request("no namespace on request")
-        if kind.endswith("AccessReview") and (causes := access_causes(review, call.info.namespace)):
-            raise invalid(call.gvr_resource.gvk, "", causes)
+        if kind.endswith("AccessReview"):
+            info = call.gvr_resource
+            if causes := access_causes(review, call.info.namespace, info.release):
+                raise invalid(info.gvk, "", causes)
 
     async def answer(self, call: Call, review: Object) -> Object:
         """A review that has been checked, with its status filled in."""
