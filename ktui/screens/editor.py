@@ -29,6 +29,8 @@ from ktui.widgets.key_line import KeyLine
 from ktui.widgets.yaml_area import YamlArea
 
 _GO_S_PLACE = re.compile(r"^yaml: (?:line \d+: )?")  # which counts lines from another one at times
+ANOTHER = "At least one of apiVersion, kind and name was changed"  # as kubectl edit says it
+ELSEWHERE = "the namespace of the provided object does not match the namespace sent on the request"  # and the server
 CONFLICT = (
     "Somebody else changed it. Ctrl+R takes the server's version and drops this text; Ctrl+O puts this text over it."
 )
@@ -106,7 +108,25 @@ class Editor(Guarded, ModalScreen[bool]):
         if not isinstance(edited, dict) or not isinstance(edited.get("metadata"), dict):
             self._say("✖ this is not an object: it has no metadata")
             return None
-        return edited if self._has_each_key_once() else None
+        return edited if self._has_each_key_once() and self._is_still_this(edited) else None
+
+    def _is_still_this(self, edited: dict[str, Any]) -> bool:
+        """Another name would write another object. What has no namespace stays in its own, as with kubectl edit."""
+        metadata = edited["metadata"]
+        if self._namespace and not metadata.get("namespace"):
+            metadata["namespace"] = self._namespace
+        original = load(self._original)
+        for field, before, after in (
+            ("apiVersion", original["apiVersion"], edited.get("apiVersion")),
+            ("kind", original["kind"], edited.get("kind")),
+            ("metadata.name", self._object_name, metadata.get("name")),
+            ("metadata.namespace", self._namespace, metadata.get("namespace")),
+        ):
+            if before != after:
+                self._say(f"✖ {ELSEWHERE if field == 'metadata.namespace' else ANOTHER}")
+                self._point_at(line_of(self.text_area.text, field))
+                return False
+        return True
 
     def _has_each_key_once(self) -> bool:
         """A key that comes again would silently win: refused as kubectl's strict decoding refuses it."""

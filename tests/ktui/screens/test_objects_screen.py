@@ -165,6 +165,34 @@ async def test_a_key_that_comes_twice_is_refused_with_its_line(show: Show) -> No
         assert found["data"] == {"a": "1"}
 
 
+async def test_what_is_another_object_is_not_written_over_and_no_namespace_means_its_own(show: Show) -> None:
+    async with show() as driver:
+        other = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "other"}, "data": {"a": "theirs"}}
+        await driver.client.create(CONFIG_MAPS, other, namespace="default")
+        text = await edit_map(driver)
+        plain = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: mine\ndata:\n  a: "2"\n'
+        changed = "At least one of apiVersion, kind and name was changed"
+        elsewhere = "the namespace of the provided object does not match the namespace sent on the request"
+        for old, new, line, words in (
+            ("name: mine", "name: other", 3, changed),
+            ("kind: ConfigMap", "kind: Secret", 1, changed),
+            ("apiVersion: v1", "apiVersion: v2", 0, changed),
+            ("  name: mine", "  namespace: kube-system\n  name: mine", 3, elsewhere),
+        ):
+            text.load_text(plain.replace(old, new))
+            for key in ("ctrl+s", "ctrl+t", "ctrl+o"):
+                await driver.press(key)
+                await driver.sees(words)
+                assert text.cursor_location[0] == line
+        text.load_text(plain)
+        await driver.press("ctrl+s")
+        await driver.until(lambda: isinstance(driver.shown, ObjectsScreen))
+        values = [
+            (await driver.client.get(CONFIG_MAPS, name, namespace="default"))["data"] for name in ("mine", "other")
+        ]
+        assert values == [{"a": "2"}, {"a": "theirs"}]
+
+
 async def test_an_unknown_field_is_refused_and_pointed_at(show: Show) -> None:
     async with show() as driver:
         text = await edit_map(driver)
