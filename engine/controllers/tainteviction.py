@@ -21,23 +21,15 @@ def no_execute(node: Object | None) -> list[Object]:
     return [taint for taint in taints_of(node or {}) if taint["effect"] == NO_EXECUTE]
 
 
-def evict_at(pod: Object, taints: list[Object], now: datetime, *, since: datetime) -> datetime | None:
-    """When the Pod has to go: now for a taint that it does not tolerate; else the shortest of its tolerations' times
-    after `since`, when it was first seen with such taints; None if it may stay."""
-    if not taints:
-        return None
+def patience(pod: Object, taints: list[Object]) -> float | None:
+    """Seconds that the Pod has: none for a taint that it does not tolerate, else the shortest of its tolerations'
+    times; None if it may stay."""
     tolerations = pod["spec"].get("tolerations") or []
-    used = [(taint, find_toleration(tolerations, taint)) for taint in taints]
-    if any(toleration is None for _, toleration in used):
-        return now
-    seconds = [
-        max(0, toleration["tolerationSeconds"])
-        for _, toleration in used
-        if toleration is not None and toleration.get("tolerationSeconds") is not None
-    ]
-    if not seconds:
-        return None
-    return since + timedelta(seconds=min(seconds))
+    used = [find_toleration(tolerations, taint) for taint in taints]
+    if None in used:
+        return 0.0
+    times = (toleration.get("tolerationSeconds") for toleration in used if toleration is not None)
+    return min((max(0.0, float(seconds)) for seconds in times if seconds is not None), default=None)
 
 
 class TaintEvictionController(Controller):
@@ -51,7 +43,7 @@ class TaintEvictionController(Controller):
         self._nodes = self.lister(NODES)
         self._pods = self.lister(PODS)
         self.index(PODS, NODE_INDEX, by_node_name)
-        self._marked: dict[str, tuple[str, datetime]] = {}  # Pods whose time runs, by key: their uid, and since when
+        self._marked: dict[str, tuple[str, datetime]] = {}  # Pods whose time runs, by key: their uid, and until when
         self.watch(NODES, self._node_changed)
         self.watch(PODS, self._pod_changed)
 
@@ -62,7 +54,9 @@ class TaintEvictionController(Controller):
 
     def _pod_changed(self, old: Object | None, new: Object | None) -> Iterable[str]:
         if new is None:
-            self._marked.pop(object_key(old or {}), None)
+            _, due = self._marked.pop(key := object_key(old or {}), ("", self.clock.now()))
+            if old is not None and due > self.clock.now():
+                self._tell_cancelled(key, old)  # somebody else was faster
             return []
         same_node = old is not None and old["spec"].get("nodeName") == new["spec"].get("nodeName")
         if same_node and old is not None and old["spec"].get("tolerations") == new["spec"].get("tolerations"):
@@ -75,19 +69,26 @@ class TaintEvictionController(Controller):
             return
         now = self.clock.now()
         taints = no_execute(self._nodes.get(pod["spec"].get("nodeName", "")))
-        uid, since = self._marked.get(key, ("", now))
-        since = since if uid == pod["metadata"]["uid"] else now
-        due = evict_at(pod, taints, now, since=since)
-        self.note(desired={"evictAt": due.isoformat() if due else None}, actual={"taints": taints})
-        if due is None:
+        uid, marked = self._marked.get(key, ("", now))
+        runs = uid == pod["metadata"]["uid"]
+        left = patience(pod, taints)
+        # A time that runs is not changed by other taints or tolerations, as long as the Pod has any time.
+        due = marked if runs and left else now + timedelta(seconds=left or 0.0)
+        self.note(desired={"evictAt": due.isoformat() if left is not None else None}, actual={"taints": taints})
+        if left is None:
             if self._marked.pop(key, None) is not None:
-                self.recorder.event(pod, NORMAL, "TaintManagerEviction", f"Cancelling deletion of Pod {key}")
+                self._tell_cancelled(key, pod)
             return
+        self._marked[key] = pod["metadata"]["uid"], due
         if due > now:
-            self._marked[key] = pod["metadata"]["uid"], since
             self.queue.add_after(key, (due - now).total_seconds())
             return
+        if runs and marked > now:
+            self._tell_cancelled(key, pod)  # the later deletion, for one at once
         await self._evict(key, pod)
+
+    def _tell_cancelled(self, key: str, pod: Object) -> None:
+        self.recorder.event(pod, NORMAL, "TaintManagerEviction", f"Cancelling deletion of Pod {key}")
 
     async def _evict(self, key: str, pod: Object) -> None:
         self.recorder.event(pod, NORMAL, "TaintManagerEviction", f"Marking for deletion Pod {key}")

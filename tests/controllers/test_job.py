@@ -9,7 +9,7 @@ import pytest
 
 from engine.api.types import PODS, Object
 from engine.controllers.job.controller import JOBS
-from engine.controllers.job.facts import Backoff, Facts
+from engine.controllers.job.facts import Backoff, Facts, finished_at
 from engine.controllers.job.indexes import format_indexes, parse_indexes, pending_indexes
 from engine.controllers.job.pods import make_pod, surplus_pods
 from engine.controllers.job.policy import Verdict, judge_failure, success_policy_met
@@ -185,6 +185,14 @@ def test_failures_back_off_by_doubling_and_a_success_forgets_them() -> None:
     assert again.remaining(failed + timedelta(seconds=39)) == 1
     assert Backoff(20, failed).remaining(failed) == 600
     assert again.after([ended("d", 0)], []).remaining(failed) == 0
+
+
+def test_a_pod_that_is_deleted_failed_when_that_was_asked_for() -> None:
+    leaving = pod("p", metadata={"deletionTimestamp": "2026-01-01T00:30:30Z", "deletionGracePeriodSeconds": 30})
+    leaving["status"]["containerStatuses"].append({"name": "d", "state": {"running": {}}})
+    asked = datetime(2026, 1, 1, 0, 30, tzinfo=UTC)
+    assert finished_at(leaving) == asked
+    assert Backoff().after([], [leaving]).remaining(asked) == 10
 
 
 def test_a_pod_of_an_index() -> None:

@@ -242,6 +242,26 @@ async def test_pods_that_end_are_told_of_and_come_back(world: World) -> None:
         assert await cluster.events("RecreatingFailedPod") == [message]
 
 
+async def test_a_claim_that_cannot_be_made_is_told_of(world: World) -> None:
+    async with running(world) as cluster:
+        await cluster.eventually_service_account("default")
+        limit = {"type": "PersistentVolumeClaim", "max": {"storage": "1Gi"}}
+        limits = {"metadata": {"name": "small"}, "spec": {"limits": [limit]}}
+        await cluster.admin.create(GVR("", "v1", "limitranges"), limits, namespace="default")
+        asked = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "2Gi"}}}
+        set_ = stateful_set(1, volumeClaimTemplates=[{"metadata": {"name": "data"}, "spec": asked}])
+        set_["metadata"] = {"name": "db", "namespace": "default"}
+        await cluster.admin.create(STATEFUL_SETS, set_, namespace="default")
+
+        async def told() -> list[str]:
+            return await cluster.events("FailedCreate")
+
+        message = (
+            'create Claim data-db-0 for Pod db-0 in StatefulSet db failed error: persistentvolumeclaims "data-db-0"'
+        )
+        assert (await cluster.eventually("the claim is told of", told))[0].startswith(message)
+
+
 async def settled(cluster: TestCluster, replicas: int) -> Object:
     async def through() -> Object | None:
         found = await cluster.admin.get(STATEFUL_SETS, "db", namespace="default")

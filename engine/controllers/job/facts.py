@@ -88,18 +88,21 @@ class Backoff:
 
 
 def finished_at(pod: Object) -> datetime:
+    """When the last of its containers did; of one that is deleted before they end, when that was asked for."""
     status, metadata = pod.get("status") or {}, pod["metadata"]
-    ended = [
-        terminated["finishedAt"]
+    ends = [
+        ((each.get("state") or {}).get("terminated") or {}).get("finishedAt")
         for each in status.get("containerStatuses") or ()
-        if (terminated := (each.get("state") or {}).get("terminated")) and terminated.get("finishedAt")
     ]
-    if ended:
+    ended = [end for end in ends if end]
+    if ended and len(ended) == len(ends):
         return parse_time(max(ended))
     ready = find_condition(conditions_of(status), "Ready")
     if ready is not None and ready["status"] == "False" and ready.get("lastTransitionTime"):
         return parse_time(ready["lastTransitionTime"])
-    return parse_time(metadata.get("deletionTimestamp") or metadata["creationTimestamp"])
+    if leaves := metadata.get("deletionTimestamp"):
+        return parse_time(leaves) - timedelta(seconds=metadata.get("deletionGracePeriodSeconds") or 0)
+    return parse_time(metadata["creationTimestamp"])
 
 
 class Facts:

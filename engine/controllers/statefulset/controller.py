@@ -194,7 +194,8 @@ class StatefulSetController(PodOwnerController):
         """As upstream's events say it, of a Pod and of a claim not quite in the same words."""
         name = set_["metadata"]["name"]
         if error is not None:
-            message = f"{verb} {what} in StatefulSet {name} failed error: {error}"
+            failed = what.replace(" Pod ", " for Pod ") if what.startswith("Claim") else what
+            message = f"{verb} {failed} in StatefulSet {name} failed error: {error}"
             self.recorder.event(set_, WARNING, f"Failed{verb.capitalize()}", message)
             return
         done = "success" if what.startswith("Claim") else "successful"
