@@ -57,6 +57,10 @@ def validate_status_update(info: ResourceInfo, new: Object, old: Object, *, now:
 def check_create(info: ResourceInfo, obj: Object) -> Work[Problems]:
     problems = Problems()
     rules = rules_for(info)
+    if rules.first is not None:
+        rules.first(obj, problems)
+        if rules.alone and problems:
+            return problems
     if info.stored:
         object_meta(obj.get("metadata", {}), namespaced=info.namespaced, name_rule=rules.name, problems=problems)
         _finalizers(info, obj.get("metadata", {}), problems)

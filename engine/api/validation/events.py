@@ -39,8 +39,12 @@ def event(obj: Object, problems: Problems) -> None:
     _legacy(obj, problems, names={}, controller="reportingComponent")
 
 
-def new_event(obj: Object, problems: Problems) -> None:
+def event_as_of_old(obj: Object, problems: Problems) -> None:
+    """Of events.k8s.io, what is asked of old events too, which is before the metadata."""
     _legacy(obj, problems, names=_NEW_NAMES, controller="reportingController")
+
+
+def new_event(obj: Object, problems: Problems) -> None:
     _series(obj, problems)
     if not obj.get("eventTime"):
         problems.required("eventTime")
@@ -52,7 +56,6 @@ def new_event(obj: Object, problems: Problems) -> None:
 
 
 def new_event_update(new: Object, old: Object, problems: Problems) -> None:
-    _legacy(new, problems, names=_NEW_NAMES, controller="reportingController")
     if new.get("series") != old.get("series"):
         _series(new, problems)
     for field in _IMMUTABLE:

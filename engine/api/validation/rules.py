@@ -85,6 +85,10 @@ class Rules(NamedTuple):
     status: Update | None = None
     timed_status: TimedUpdate | None = None
     """Instead of `status`, where it matters what time it is."""
+    first: Create | None = None
+    """What upstream asks of a new object before it looks at the metadata."""
+    alone: bool = False
+    """Where it does not look at the metadata if that has found something."""
     name: NameRule = text.dns_subdomain
     steps: Sequence[Update | Metadata] = ()
     """Instead of `update`, where upstream looks at parts several times: an error is told as often as it is found."""
@@ -173,7 +177,7 @@ _CONFIGURATION: Mapping[tuple[str, str], Rules] = {
     ("", "ConfigMap"): Rules(
         core.config_map, steps=(_CHANGED, core.frozen_config_map, _WHOLE, _as_new(core.config_map))
     ),
-    ("", "Event"): Rules(events.event, name=text.path_segment, steps=(_as_new(events.event),)),
+    ("", "Event"): Rules(first=events.event, alone=True, name=text.path_segment, steps=(_as_new(events.event),)),
     ("", "LimitRange"): Rules(quotas.limit_range, steps=(_WHOLE, _as_new(quotas.limit_range))),
     ("", "Namespace"): Rules(
         core.namespace,
@@ -205,7 +209,11 @@ _CONFIGURATION: Mapping[tuple[str, str], Rules] = {
         timed_status=pod_certificates.pod_certificate_request_status,
     ),
     (COORDINATION, "Lease"): Rules(policies.lease),
-    (EVENTS, "Event"): Rules(events.new_event, events.new_event_update),
+    (EVENTS, "Event"): Rules(
+        events.new_event,
+        first=events.event_as_of_old,
+        steps=(_as_new(events.event_as_of_old), _CHANGED, events.new_event_update),
+    ),
     (MIGRATION, "StorageVersionMigration"): Rules(
         storage_migrations.storage_version_migration,
         storage_migrations.storage_version_migration_update,

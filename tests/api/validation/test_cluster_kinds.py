@@ -720,6 +720,22 @@ def test_what_may_change(name: str) -> None:
     assert [str(cause) for cause in validate_update(info(gvk), new, old)] == expected
 
 
+@pytest.mark.parametrize(
+    ("gvk", "about", "expected"),
+    [
+        (EVENT, "involvedObject", ["involvedObject.namespace"]),
+        (NEW_EVENT, "regarding", ["involvedObject.namespace", "metadata.labels", "eventTime", "type"]),
+    ],
+)
+def test_an_event_is_looked_at_before_its_metadata(gvk: GVK, about: str, expected: list[str]) -> None:
+    """And those of an old one not at all where something else is wrong with it."""
+    event: Object = {"metadata": {"name": "a", "namespace": "default", "labels": {"a b": "c"}}}
+    refused = problems(gvk, {**event, about: {"namespace": "other"}})
+    assert [cause.partition(":")[0] for cause in refused] == expected
+    refused = problems(EVENT, {**event, "involvedObject": {"namespace": "default"}})
+    assert [cause.partition(":")[0] for cause in refused] == ["metadata.labels"]
+
+
 def test_what_was_to_be_scaled_already_may_be_anything() -> None:
     old = prepared(HPA, {"metadata": {"name": "web", "namespace": "default"}, **spec(maxReplicas=1)})
     old["metadata"]["resourceVersion"] = "1"
