@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from ipaddress import ip_address
+from typing import Any, NamedTuple
+
+import orjson
 
 from engine.api.errors import ApiError
 from engine.api.types import ENDPOINT_SLICES, ENDPOINTS, GVK, SERVICES, Object
@@ -20,8 +23,7 @@ SKIP_MIRROR = "endpointslice.kubernetes.io/skip-mirror"
 LEADER = "control-plane.alpha.kubernetes.io/leader"
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 TRIGGER_TIME = "endpoints.kubernetes.io/last-change-trigger-time"
-MAX_PER_SUBSET = 1000
-MAX_PER_SLICE = 100
+MAX_PER_SUBSET = 1000  # --mirroring-max-endpoints-per-subset
 _ENDPOINTS = GVK("", "v1", "Endpoints")
 _INDEX = "mirrored"
 
@@ -62,7 +64,15 @@ class EndpointSliceMirroringController(Controller):
         for each in existing:
             self._writes.check(each)
         endpoints = self._endpoints.by_key(key)
-        wanted = wanted_slices(endpoints) if endpoints is not None and self._is_mirrored(key) else []
+        wanted: list[Object] = []
+        if endpoints is not None and self._is_mirrored(key):
+            wanted = wanted_slices(endpoints)
+            if skipped := skipped_addresses(endpoints):
+                message = (
+                    f"A max of {MAX_PER_SUBSET} addresses can be mirrored to EndpointSlices per Endpoints subset. "
+                    f"{skipped} addresses were skipped"
+                )
+                self.recorder.event(endpoints, WARNING, "TooManyAddressesToMirror", message)
         self.note(desired={"slices": len(wanted)}, actual={"slices": len(existing)})
         try:
             await self._replace(existing, wanted)
@@ -125,20 +135,55 @@ def _shown(each: Object) -> tuple[object, ...]:
     )
 
 
+class Subset(NamedTuple):
+    ports: list[Object]
+    addresses: list[tuple[Object, bool]]  # each with whether it is ready; those first
+
+
+def repacked(subsets: Iterable[Object]) -> list[Subset]:
+    """All ports that have the same addresses, once, however they were written down (RepackSubsets of
+    pkg/api/v1/endpoints/util.go). An address of a port that is told both to be ready and not to be is not."""
+    ports: dict[bytes, Object | None] = {}
+    addresses: dict[bytes, Object] = {}
+    found: dict[bytes, dict[bytes, bool]] = {}  # by port and address, whether that is ready
+    for subset in subsets:
+        for port in subset.get("ports") or (None,):
+            ports.setdefault(of_port := _key(port), port)
+            of_it = found.setdefault(of_port, {})
+            for name, ready in (("addresses", True), ("notReadyAddresses", False)):
+                for address in subset.get(name) or ():
+                    addresses.setdefault(key := _key([address["ip"], address.get("targetRef")]), address)
+                    of_it[key] = of_it.get(key, True) and ready
+    together: dict[frozenset[tuple[bytes, bool]], list[bytes]] = {}
+    for of_port, listed in found.items():
+        together.setdefault(frozenset(listed.items()), []).append(of_port)
+    return [
+        Subset(
+            [port for each in sharing if (port := ports[each]) is not None],
+            sorted(((addresses[key], ready) for key, ready in found[sharing[0]].items()), key=lambda each: not each[1]),
+        )
+        for sharing in together.values()
+    ]
+
+
+def _key(of: Any) -> bytes:
+    return orjson.dumps(of, option=orjson.OPT_SORT_KEYS)
+
+
 def wanted_slices(endpoints: Object) -> list[Object]:
-    """One for each subset and address type, and further ones where those are full: pure (reconciler.go)."""
+    """One for each subset and address type: pure (reconciler.go)."""
     made = []
-    for subset in endpoints.get("subsets") or ():
-        addresses = [(address, True) for address in subset.get("addresses") or ()]
-        addresses += [(address, False) for address in subset.get("notReadyAddresses") or ()]
+    for subset in repacked(endpoints.get("subsets") or ()):
         found: dict[str, list[Object]] = {"IPv4": [], "IPv6": []}
-        for address, ready in addresses[:MAX_PER_SUBSET]:
+        for address, ready in subset.addresses[:MAX_PER_SUBSET]:
             found[f"IPv{ip_address(address['ip']).version}"].append(_endpoint(address, ready))
-        for address_type, listed in found.items():
-            for start in range(0, len(listed), MAX_PER_SLICE):
-                chunk = listed[start : start + MAX_PER_SLICE]
-                made.append(_slice(endpoints, address_type, chunk, subset.get("ports") or ()))
+        made += [_slice(endpoints, family, listed, subset.ports) for family, listed in found.items() if listed]
     return made
+
+
+def skipped_addresses(endpoints: Object) -> int:
+    """How many are too many for their subset's slices."""
+    return sum(max(0, len(each.addresses) - MAX_PER_SUBSET) for each in repacked(endpoints.get("subsets") or ()))
 
 
 def _endpoint(address: Object, ready: bool) -> Object:

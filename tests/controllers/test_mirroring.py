@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.api.types import ENDPOINT_SLICES, ENDPOINTS, PODS, SERVICES, Object
-from engine.controllers.endpointslicemirroring import MIRROR, wanted_slices
+from engine.controllers.endpointslicemirroring import MIRROR, skipped_addresses, wanted_slices
 from engine.world import World
 from tests.controllers.cluster import PodHands, TestCluster, running
 
@@ -30,23 +30,40 @@ def subset(*ips: str, unready: tuple[str, ...] = ()) -> Object:
     return made
 
 
-def test_a_slice_for_each_subset_and_family() -> None:
-    of = endpoints(subset("10.0.0.1", "2001:db8::1", unready=("10.0.0.2",)), subset("10.0.0.3"), uid="u")
+def test_a_slice_for_each_set_of_ports_and_family() -> None:
+    other = {**subset("10.0.0.3"), "ports": [{**PORT, "port": 5433}]}
+    of = endpoints(subset("10.0.0.1", "2001:db8::1", unready=("10.0.0.2",)), other, subset("10.0.0.4"), uid="u")
     made = wanted_slices(of)
     assert [
         (each["addressType"], [(e["addresses"][0], e["conditions"]["ready"]) for e in each["endpoints"]])
         for each in made
     ] == [
-        ("IPv4", [("10.0.0.1", True), ("10.0.0.2", False)]),
+        ("IPv4", [("10.0.0.1", True), ("10.0.0.4", True), ("10.0.0.2", False)]),
         ("IPv6", [("2001:db8::1", True)]),
         ("IPv4", [("10.0.0.3", True)]),
     ]
     assert made[0]["ports"] == [PORT]
 
 
-def test_a_full_slice_is_followed_by_another() -> None:
-    many = [f"10.0.{number // 250}.{number % 250 + 1}" for number in range(205)]
-    assert [len(each["endpoints"]) for each in wanted_slices(endpoints(subset(*many), uid="u"))] == [100, 100, 5]
+def test_subsets_are_repacked_before() -> None:
+    other = {**PORT, "name": "admin", "port": 5433}
+    of = endpoints(
+        subset("10.0.0.1"),
+        {**subset(unready=("10.0.0.1",)), "ports": [other]},
+        {**subset("10.0.0.1"), "ports": [other, {**PORT, "name": "metrics", "port": 9000}]},
+        uid="u",
+    )
+    assert [
+        ([port["name"] for port in each["ports"]], [endpoint["conditions"]["ready"] for endpoint in each["endpoints"]])
+        for each in wanted_slices(of)
+    ] == [(["sql", "metrics"], [True]), (["admin"], [False])]
+
+
+def test_a_slice_has_all_addresses_of_a_subset_up_to_a_thousand() -> None:
+    many = [f"10.0.{number // 250}.{number % 250 + 1}" for number in range(1010)]
+    of = endpoints(subset(*many), uid="u")
+    assert [len(each["endpoints"]) for each in wanted_slices(of)] == [1000]
+    assert skipped_addresses(of) == 10
 
 
 async def mirrored(cluster: TestCluster, *addresses: str) -> list[Object]:

@@ -76,10 +76,13 @@ def test_status_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "reason"),
-    [pytest.param(3, "FailedCreate", id="too few"), pytest.param(0, "FailedDelete", id="too many")],
+    ("wanted", "reason", "message"),
+    [
+        pytest.param(3, "FailedCreate", "quota", id="too few"),
+        pytest.param(0, "FailedDelete", "unable to delete pods: quota", id="too many"),
+    ],
 )
-def test_a_failure_is_a_condition_until_it_is_over(wanted: int, reason: str) -> None:
+def test_a_failure_is_a_condition_until_it_is_over(wanted: int, reason: str, message: str) -> None:
     rs, pods = replica_set("web", wanted), [pod("a")]
     status = replica_set_status(rs, pods, terminating=None, failure=RuntimeError("quota"), now=NOW)
     condition = status["conditions"][0]
@@ -87,7 +90,7 @@ def test_a_failure_is_a_condition_until_it_is_over(wanted: int, reason: str) -> 
         "type": "ReplicaFailure",
         "status": "True",
         "reason": reason,
-        "message": "quota",
+        "message": message,
         "lastTransitionTime": "2026-01-01T12:00:00Z",
     }
     rs["status"] = status

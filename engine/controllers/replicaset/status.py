@@ -40,12 +40,12 @@ def _conditions(rs: Object, pods: int, *, failure: Exception | None, now: dateti
         return without_condition(conditions, REPLICA_FAILURE) if existing is not None else conditions
     if existing is not None:
         return conditions
-    reason = "FailedCreate" if pods < rs["spec"].get("replicas", 1) else "FailedDelete"
+    too_few = pods < rs["spec"].get("replicas", 1)
     condition = {
         "type": REPLICA_FAILURE,
         "status": "True",
-        "reason": reason,
-        "message": str(failure),
+        "reason": "FailedCreate" if too_few else "FailedDelete",
+        "message": str(failure) if too_few else f"unable to delete pods: {failure}",
         "lastTransitionTime": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
     }
     return [*conditions, condition]
