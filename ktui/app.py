@@ -20,6 +20,7 @@ from ktui.feeds.names import Names
 from ktui.forwards import Forwards
 from ktui.guard import Guarded, told
 from ktui.haste import Haste
+from ktui.job_control import JobControl
 from ktui.keymap import unknown_names
 from ktui.listening import Listening
 from ktui.models.completion import complete
@@ -67,7 +68,7 @@ from ktui.widgets.dialogs import Choice, Question
 BACK, FORWARD = "back to where one came from", "to where one came back from"
 
 
-class KtuiApp(Guarded, Pictured, Listening, Steered, Touring, Forwards):
+class KtuiApp(Guarded, JobControl, Pictured, Listening, Steered, Touring, Forwards):
     """The screen of one session. What it returns is why it could not go on, "" where the person left."""
 
     TITLE = "ktui"

@@ -47,6 +47,26 @@ def test_ctrl_z_goes_to_the_shell_and_fg_comes_back(tmp_path: Path) -> None:
         assert shown.ended() == 0
 
 
+def test_ctrl_z_stops_what_started_ktui_too(tmp_path: Path) -> None:
+    with terminal(tmp_path, ("bash", "--norc", "--noprofile", "-i")) as shown:
+        shown.until("$ ")
+        shown.press(f"sh -c {shlex.quote(shlex.join(SCREEN) + '; exit 3')}\n")  # waits for it, as make does
+        shown.until(AWAY)
+        shown.forget()
+        shown.press("\x1a")
+        shown.until(LEFT_THE_SECOND_SCREEN, "Stopped")
+        shown.forget()
+        shown.press("fg\n")
+        shown.until(AWAY)
+
+
+def test_ctrl_z_without_a_shell_says_so(tmp_path: Path) -> None:
+    with terminal(tmp_path) as shown:
+        shown.until(AWAY)
+        shown.press("\x1a")
+        shown.until("there is none to go to")
+
+
 def test_a_terminal_that_goes_takes_the_screen_with_it(tmp_path: Path) -> None:
     with terminal(tmp_path) as shown:
         shown.until(AWAY)
