@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Mapping
 from functools import partial
@@ -42,6 +43,22 @@ def total(verb: str, resource: str, scope: str, code: int, *, dry_run: str = "",
         f'apiserver_request_total{{code="{code}",component="apiserver",dry_run="{dry_run}",group="",'
         f'resource="{resource}",scope="{scope}",subresource="{subresource}",verb="{verb}",version="v1"}}'
     )
+
+
+async def test_others_go_on_while_the_page_is_made(client: Client) -> None:
+    """It is long: made in one go it would keep every request waiting."""
+    turns = 0
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    other = asyncio.create_task(count())
+    lines = len(await page(client))
+    other.cancel()
+    assert turns > lines // 200 > 0
 
 
 async def test_requests_are_counted_by_what_they_are_about(client: Client, client_for: ClientFor) -> None:

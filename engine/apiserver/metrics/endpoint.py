@@ -7,6 +7,8 @@ scheduler, which upstream's components serve themselves: they are read off the v
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import chain, islice
 from typing import Any
 
 from engine.api.wire import Response
@@ -17,8 +19,9 @@ from engine.apiserver.metrics.process_metrics import process_lines
 from engine.apiserver.metrics.request_metrics import RequestMetrics
 from engine.metric_text import CONTENT_TYPE, metric
 from engine.metrics import Family, Sample
-from engine.views import Views
+from engine.world import World
 
+TURN = 100  # lines: a few milliseconds
 _METRICS = "/metrics"
 
 
@@ -26,18 +29,22 @@ async def metrics(
     backend: Backend, requests: RequestMetrics, levels: PriorityLevels, families: Iterable[Family]
 ) -> Response:
     status = await backend.storage.store.status()
-    lines = [
-        *_server(backend.definitions.version, status.db_size),
-        *requests.lines(),
-        *cache_lines(backend.caches),
-        *_of(backend.storage.families()),
-        *_of(levels.metrics.families()),
-        *_of(backend.admission.metrics.families()),
-        *_of(families),
-        *_of_components(backend.world.views),
-        *process_lines(),
-    ]
-    return Response(200, "\n".join([*lines, ""]).encode(), {"content-type": CONTENT_TYPE})
+    lines = chain(
+        _server(backend.definitions.version, status.db_size),
+        requests.lines(),
+        cache_lines(backend.caches),
+        _of(backend.storage.families()),
+        _of(levels.metrics.families()),
+        _of(backend.admission.metrics.families()),
+        _of(families),
+        await _of_components(backend.world),
+        process_lines(),
+    )
+    told: list[str] = []
+    while part := list(islice(lines, TURN)):
+        told += part
+        await backend.world.clock.sleep(0)  # other requests go on meanwhile
+    return Response(200, "\n".join([*told, ""]).encode(), {"content-type": CONTENT_TYPE})
 
 
 def _server(version: str, size: int) -> Iterator[str]:
@@ -62,15 +69,17 @@ def _of(families: Iterable[Family]) -> Iterator[str]:
         yield from metric(family.name, family.kind, list(family.samples()), family.help)
 
 
-def _of_components(views: Views) -> Iterator[str]:
+async def _of_components(world: World) -> Iterator[str]:
     """The families that components keep themselves (`engine.metrics`). Those of one name are one family."""
     families: dict[str, _Gathered] = {}
-    for name in views:
-        if name.endswith(_METRICS):
-            for family in views.look(name, {}):
+    for name in [name for name in world.views if name.endswith(_METRICS)]:
+        with suppress(KeyError):  # it may have ended meanwhile
+            for family in world.views.look(name, {}):
                 families.setdefault(family["name"], _Gathered(family["type"], family["help"])).add(family["samples"])
-    for name, gathered in families.items():
-        yield from metric(name, gathered.kind, gathered.samples(), gathered.help)
+        await world.clock.sleep(0)
+    return chain.from_iterable(
+        metric(name, gathered.kind, gathered.samples(), gathered.help) for name, gathered in families.items()
+    )
 
 
 class _Gathered:
