@@ -62,6 +62,11 @@ def ended(name: str, code: int, *, container: str = "c", **condition: str) -> Ob
     return made
 
 
+def untracked(of: Object) -> Object:
+    del of["metadata"]["finalizers"]
+    return of
+
+
 def rule(action: str, **match: Any) -> Object:
     return {"rules": [{"action": action, **match}]}
 
@@ -168,6 +173,18 @@ def test_how_many_should_run(spec: Object, pods: list[Object], wanted: int) -> N
             [],
             None,
             id="no deadline while suspended",
+        ),
+        pytest.param(
+            {"backoffLimit": 3, "template": {"spec": {"restartPolicy": "OnFailure", "containers": [{"name": "c"}]}}},
+            [pod("a", restarts=1), pod("b", restarts=2, metadata={"deletionTimestamp": "2026-01-01T00:30:00Z"})],
+            "BackoffLimitExceeded",
+            id="restarts in place, of one that leaves too",
+        ),
+        pytest.param(
+            {"podFailurePolicy": rule("FailJob", onExitCodes=CODES)},
+            [untracked(ended("a", 42))],
+            "PodFailurePolicy",
+            id="by policy, of one that is counted already",
         ),
     ],
 )

@@ -113,6 +113,7 @@ class Facts:
         self.job = job
         self.now = now
         self.pods = [pod for pod in pods if is_tracked(pod) and pod["metadata"]["uid"] not in counted]
+        self.all_pods = pods
         self.active = [pod for pod in pods if is_active(pod)]
         self.terminating = sum(is_terminating(pod) for pod in pods)
         uncounted = status.get("uncountedTerminatedPods") or {}
@@ -193,7 +194,7 @@ class Facts:
 
     def _fails_by_policy(self) -> str:
         policy = self.job["spec"].get("podFailurePolicy")
-        verdicts = (judge_failure(policy, pod).fail_job for pod in self.pods if has_failed(self.job, pod))
+        verdicts = (judge_failure(policy, pod).fail_job for pod in self.all_pods if has_failed(self.job, pod))
         return next(filter(None, verdicts), "")
 
     def _is_past_limit(self) -> bool:
@@ -201,12 +202,13 @@ class Facts:
         return self.failed > limit or self._restarted_too_often(limit)
 
     def _restarted_too_often(self, limit: int) -> bool:
-        """Containers that are restarted in place count as tries as well."""
+        """Containers that are restarted in place count as tries as well, also while their Pod is on its way out."""
         if self.job["spec"]["template"]["spec"].get("restartPolicy") != "OnFailure":
             return False
         restarts = sum(
             each.get("restartCount", 0)
-            for pod in self.active
+            for pod in self.all_pods
+            if phase(pod) in ("Running", "Pending")
             for field in ("containerStatuses", "initContainerStatuses")
             for each in (pod.get("status") or {}).get(field) or ()
         )
