@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.api.types import PODS, Object
+from engine.api.types import GVR, PODS, Object
 from engine.controllers.cronjob.controller import CRON_JOBS
 from engine.controllers.cronjob.schedule import ScheduleError, parse_schedule
 from engine.controllers.cronjob.timing import due, next_in
@@ -206,6 +206,21 @@ async def test_a_job_of_its_name_that_is_somebody_elses_is_not_counted_as_its_ow
         await world.clock.sleep(70)
         found = await cluster.admin.get(CRON_JOBS, "tick", namespace="default")
         assert "active" not in (found.get("status") or {})
+
+
+async def test_jobs_that_cannot_be_deleted_keep_no_new_ones_waiting(world: World) -> None:
+    policies = GVR("admissionregistration.k8s.io", "v1", "validatingadmissionpolicies")
+    bindings = GVR("admissionregistration.k8s.io", "v1", "validatingadmissionpolicybindings")
+    deleting = {"apiGroups": ["batch"], "apiVersions": ["v1"], "operations": ["DELETE"], "resources": ["jobs"]}
+    async with running(world) as cluster:
+        spec = {"matchConstraints": {"resourceRules": [deleting]}, "validations": [{"expression": "false"}]}
+        await cluster.admin.create(policies, {"metadata": {"name": "keep"}, "spec": spec})
+        binding = {"metadata": {"name": "keep"}, "spec": {"policyName": "keep", "validationActions": ["Deny"]}}
+        await cluster.admin.create(bindings, binding)
+        await create(cluster, successfulJobsHistoryLimit=0)
+        await some_minutes(cluster, 3, let_end=True)
+        assert any(each.startswith("Deleted job: ") for each in await cluster.events("FailedDelete"))
+        assert len(await jobs(cluster)) >= 2
 
 
 async def test_a_suspended_one_starts_nothing(world: World) -> None:

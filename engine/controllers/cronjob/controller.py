@@ -136,7 +136,7 @@ class _Run:
                 self.active.remove(reference)
 
     async def _clean_up(self) -> None:
-        """Of the Jobs that ended, keep the newest of each outcome."""
+        """Of the Jobs that ended, keep the newest of each outcome; one that cannot be deleted keeps nothing waiting."""
         ended = [job for job in self._jobs if is_finished(job)]
         good = [job for job in ended if is_true(conditions_of(job["status"]), "Complete")]
         bad = [job for job in ended if job not in good]
@@ -148,7 +148,8 @@ class _Run:
             for job in jobs[: max(0, len(jobs) - limit)]:
                 await self._delete(job)
 
-    async def _delete(self, job: Object) -> None:
+    async def _delete(self, job: Object) -> ApiError | None:
+        """What keeps the Job from being deleted, if anything does."""
         metadata = job["metadata"]
         try:
             await self._client.delete(
@@ -156,11 +157,12 @@ class _Run:
             )
         except ApiError as error:
             if error.code == 404:
-                return
+                return None
             self._tell(WARNING, "FailedDelete", f"Deleted job: {error}")
-            raise
+            return error
         self.active = [each for each in self.active if each["uid"] != metadata["uid"]]
         self._tell(NORMAL, "SuccessfulDelete", f"Deleted job {metadata['name']}")
+        return None
 
     # -- Jobs to start
 
@@ -214,7 +216,8 @@ class _Run:
         if policy == "Replace":
             running = {each["uid"] for each in self.active}
             for job in [job for job in self._jobs if job["metadata"]["uid"] in running]:
-                await self._delete(job)
+                if (failure := await self._delete(job)) is not None:
+                    raise failure
         await self._create(at, schedule)
 
     def _is_too_late(self, at: datetime) -> bool:
