@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from textual.color import Color, ColorParseError
 from textual.theme import Theme
 
 from ktui.assets import asset_folder
@@ -15,6 +16,10 @@ from ktui.lines import lines_of, place, yaml_problem
 
 DEFAULT_THEME = "ktui-dark"
 LANE_VARIABLES = tuple(f"lane-{lane}" for lane in ("client", "api-server", "etcd", "controllers", "scheduler", "nodes"))
+COLOURS = (
+    "primary", "secondary", "warning", "error", "success", "accent",
+    "foreground", "background", "surface", "panel", "boost",
+)  # fmt: skip
 _FIELDS = frozenset(field.name for field in fields(Theme))
 
 
@@ -40,7 +45,23 @@ def load_theme(file: Path) -> Theme:
     variables: dict[str, Any] = values.get("variables") or {}
     if missing := [name for name in LANE_VARIABLES if name not in variables]:
         raise ThemeError(f"the theme {file} lacks the variables {', '.join(missing)}")
+    colours: dict[tuple[str, ...], Any] = {(name,): values.get(name) for name in COLOURS}
+    colours |= {("variables", name): variables[name] for name in LANE_VARIABLES}
+    for path, colour in colours.items():
+        if colour is not None and not _is_colour(colour):
+            line = lines_of(text).get(path, 0)
+            raise ThemeError(f"the theme {place(file, line)} has {colour!r} for {path[-1]}, which is no colour")
     return Theme(**values)
+
+
+def _is_colour(value: object) -> bool:
+    if not isinstance(value, str):
+        return False
+    try:
+        Color.parse(value)
+    except ColorParseError:
+        return False
+    return True
 
 
 def load_themes() -> Iterator[Theme]:

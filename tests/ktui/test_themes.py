@@ -17,6 +17,9 @@ def test_every_theme_that_comes_along_has_all_lane_colours() -> None:
         assert len({theme.variables[name] for name in LANE_VARIABLES}) == len(LANE_VARIABLES)
 
 
+LANES = "variables:\n" + "".join(f"  {name}: red\n" for name in LANE_VARIABLES)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -24,6 +27,13 @@ def test_every_theme_that_comes_along_has_all_lane_colours() -> None:
         pytest.param("[1]", "not a mapping", id="a list"),
         pytest.param("name: x\nprimary: red\ncolour: blue", "yaml:3 has unknown keys: colour", id="unknown key"),
         pytest.param("name: x\nprimary: red", "lacks the variables lane-client", id="no lanes"),
+        pytest.param(
+            f'name: x\nprimary: "#zz"\n{LANES}', "yaml:2 has '#zz' for primary, which is no colour", id="colour"
+        ),
+        pytest.param(f"name: x\nprimary: 123456\n{LANES}", "yaml:2 has 123456 for primary", id="a number"),
+        pytest.param(
+            f"name: x\nprimary: red\n{LANES.replace('red', 'rde')}", "yaml:4 has 'rde' for lane-client", id="lane"
+        ),
         pytest.param("a: [", "mine.yaml:1: ", id="not YAML"),
     ],
 )
