@@ -7,8 +7,10 @@ guarded one goes on with the next message.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from rich.segment import Segment
+from textual.app import App
 from textual.geometry import Region
 from textual.message import Message
 from textual.message_pump import MessagePump
@@ -32,6 +34,14 @@ class Guarded(MessagePump):
         error = event.worker.error
         if event.state is WorkerState.ERROR and error is not None:
             self.app.notify(told(error), severity="error", title="ktui erred", markup=False)
+
+
+def attempt(app: App[Any], do: Callable[[], object]) -> None:
+    """What cannot be taken in or shown is told of; who follows something goes on with the next."""
+    try:
+        do()
+    except Exception as error:
+        app._handle_exception(error)
 
 
 def told(error: BaseException) -> str:

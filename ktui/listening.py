@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from textual import work
 
 from engine.api.errors import ApiError
@@ -9,6 +11,7 @@ from ktui.feeds import dashboard as dashboard_feed
 from ktui.feeds import summary as summary_feed
 from ktui.feeds import trace as trace_feed
 from ktui.feeds.poll import Poll
+from ktui.guard import attempt
 from ktui.models.dashboard import UNSEEN_SECONDS, DashboardModel
 from ktui.models.flow import FlowModel
 from ktui.models.summary import ClusterSummary
@@ -72,7 +75,7 @@ class Listening(Places):
         clock = self.session.world.clock
         async for spans in trace_feed.slices(self.spans, clock, after=self.haste.is_waited_for):
             self.flow.is_told = self.flow.is_told or not spans
-            self.flow.add(spans, now=clock.monotonic())
+            attempt(self, partial(self.flow.add, spans, now=clock.monotonic()))
             self.flow.skipped = self.spans.skipped
 
     async def _find_again(self) -> None:
@@ -84,7 +87,7 @@ class Listening(Places):
     async def follow_summary(self) -> None:
         async for summary in summary_feed.follow(self.session):
             self.summary = summary
-            self.window.show_summary(summary)
+            attempt(self, partial(self.window.show_summary, summary))
 
     @work(exclusive=True, group="figures", exit_on_error=False)
     async def follow_figures(self) -> None:
@@ -99,4 +102,4 @@ class Listening(Places):
         )
         async for answer in poll.answers():
             if not answer.problem:
-                self.figures.take(answer.value)
+                attempt(self, partial(self.figures.take, answer.value))

@@ -6,13 +6,13 @@ into, `subject` (what the cursor is on), `ask_inside` and `take_inside`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar
 
 from textual import work
 
 from ktui.feeds.poll import PERIOD_SECONDS, Poll
+from ktui.guard import attempt
 from ktui.models.trouble import ASKING
 from ktui.screens.frame import FrameScreen
 from ktui.widgets.grid import Grid
@@ -88,7 +88,7 @@ class PolledScreen(FrameScreen):
                 self.mark(at_once=True)
             elif question == self._question:  # else it tells of what was asked before
                 is_first, self._answered = question != self._answered, question
-                self._try(partial(self.take, value))
+                attempt(self.app, partial(self.take, value))
                 self.mark(at_once=is_first)
 
     @work(group="inside", exit_on_error=False)
@@ -97,15 +97,8 @@ class PolledScreen(FrameScreen):
             subject, value = answer.value or ("", None)
             is_other, self._inside = subject != self._inside, subject
             about = self.subject if answer.problem else subject
-            self._try(partial(self.take_inside, about, value, answer.problem))
+            attempt(self.app, partial(self.take_inside, about, value, answer.problem))
             self.mark(at_once=is_other)
-
-    def _try(self, take: Callable[[], None]) -> None:
-        """An answer that cannot be taken in is said; the next one may be another."""
-        try:
-            take()
-        except Exception as error:
-            self.app._handle_exception(error)
 
     def resume(self) -> None:
         super().resume()

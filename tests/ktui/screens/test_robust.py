@@ -8,10 +8,12 @@ from textual.widgets import Input, TextArea
 
 from engine.api.types import GVR, NODES
 from ktui.app import KtuiApp
+from ktui.models.summary import ClusterSummary
 from ktui.screens.editor import Editor
 from ktui.screens.flow import FlowScreen
 from ktui.screens.output import Output
 from ktui.session import Session
+from ktui.widgets.cluster_bar import ClusterBar
 from ktui.widgets.detail_pane import DetailPane
 from ktui.widgets.flow_canvas import FlowCanvas
 from ktui.widgets.grid import Grid
@@ -113,6 +115,30 @@ async def test_a_widget_that_fails_is_told_of_and_the_screen_stays(
         monkeypatch.undo()
         await driver.press("2", "1")
         assert isinstance(app.shown, FlowScreen)
+
+
+async def test_a_summary_that_cannot_be_shown_is_told_of_and_the_next_is_shown(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = KtuiApp(session)
+    show, is_broken = ClusterBar.show, True
+
+    def show_or_fail(bar: ClusterBar, summary: ClusterSummary) -> None:
+        if is_broken:
+            _fail()
+        show(bar, summary)
+
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        driver = Driver(app, pilot)
+        await driver.sees("nodes 3/3")
+        with monkeypatch.context() as patched:
+            patched.setattr(type(app), "is_headless", property(lambda self: False))
+            patched.setattr(ClusterBar, "show", show_or_fail)
+            await driver.client.patch(NODES, "node-1", {"metadata": {"labels": {"a": "b"}}})
+            await driver.sees("ktui erred", "ZeroDivisionError")
+            is_broken = False
+            await driver.client.delete(NODES, "node-3")
+            await driver.sees("nodes 2/2")
 
 
 def _fail() -> None:
