@@ -298,7 +298,7 @@ class FlowScreen(FrameScreen):
         await clock.sleep(TYPING_SECONDS)  # before it is typed to its end nobody is asked
         poll = Poll(
             clock,
-            lambda: objects_with(selector, client, self.ktui.discovery, clock, self.ktui.namespace),
+            lambda: objects_with(selector, client, self.ktui.discovery, clock, self.ktui.command_namespace),
             wanted=lambda: self.is_current,
             period=LABELS_SECONDS,
         )

@@ -13,10 +13,9 @@ from tests.ktui.spans import span
 
 
 def _words(told: dict[str, Any]) -> str:
-    console = Console(file=io.StringIO(), width=100)
-    for part in hop_details.describe(told, {}):
-        console.print(part)
-    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+    out = io.StringIO()
+    Console(file=out, width=100).print(*hop_details.describe(told, {}), sep="\n")
+    return out.getvalue()
 
 
 @pytest.mark.parametrize(
