@@ -2,7 +2,7 @@
 
 web  !lease              the line, who asked or a failure says so, or does not
 -l app=web,tier          kubectl's label selector, of the objects that there have been since it was typed
-verb=patch  user!=jane   a field of the line's spans is that, or is not; `-F verb=patch,kind=pods` as well
+verb=patch  kind!=nodes  a field of the line's spans is that, or is not; `-F verb=patch,kind=pods` as well
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from engine.api.errors import ApiError
 from engine.api.selectors import LabelSelector
 from ktui.models.exchange import Span
 from ktui.models.row_filter import FIELDS, LABELS, split
-from ktui.models.words import SHORT_NAMES, kind_of, plural
+from ktui.models.words import NAMESPACED, SHORT_NAMES, kind_of, plural
 
 _LONG_NAMES = {short: long for long, short in SHORT_NAMES.items()}
 _SELECTOR_PREFIX = "metadata."  # as kubectl's field selectors have it
@@ -25,13 +25,14 @@ def _resource(span: Span) -> str:
 
 
 def _name(span: Span) -> str:
+    """Of `pod/default`, what is in a namespace, there is none yet."""
     parts = span["object"].split("/")
-    return str(parts[-1]) if len(parts) == 3 or (len(parts) == 2 and parts[0] in ("node", "namespace")) else ""
+    return str(parts[-1]) if len(parts) == 3 or (len(parts) == 2 and parts[0] not in NAMESPACED) else ""
 
 
 def _namespace(span: Span) -> str:
     parts = span["object"].split("/")
-    return str(parts[1]) if len(parts) == 3 else ""
+    return str(parts[1]) if len(parts) == 3 or (len(parts) == 2 and parts[0] in NAMESPACED) else ""
 
 
 def _plural(word: str) -> str:

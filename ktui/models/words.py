@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine.api.resource_table import FACTS
+
 LANES = ("client", "api-server", "etcd", "controllers", "scheduler", "nodes")
 CLIENT, API_SERVER, ETCD, CONTROLLERS, SCHEDULER, NODES = range(6)
 
@@ -66,6 +68,7 @@ SHORT_NAMES = {
     "leases": "lease",
     "customresourcedefinitions": "crd",
 }
+NAMESPACED = frozenset(kind.lower() for (_, kind), facts in FACTS.items() if facts.namespaced)  # of what is built in
 _IRREGULAR = {"endpoints": "endpoints"}
 
 

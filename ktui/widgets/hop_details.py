@@ -11,10 +11,9 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from engine.api.resource_table import FACTS
 from ktui.models.exchange import Span
 from ktui.models.story import HOP_NAMES, usual
-from ktui.models.words import EXPLAINED, SOFT, resource_of
+from ktui.models.words import EXPLAINED, NAMESPACED, SOFT, resource_of
 from ktui.trace_tree import LAMPS, milliseconds, verb_of
 from ktui.widgets.syntax import yaml_text
 
@@ -22,7 +21,6 @@ Colours = Mapping[str, str]
 _SHOWN_ELSEWHERE = frozenset(
     {"plugins", "verdicts", "verdict", "authorizer", "reason", "payload", "groups", "tried", "user"}
 )
-_NAMESPACED = frozenset(kind.lower() for (_, kind), facts in FACTS.items() if facts.namespaced)
 _SCORE_HEADS = {
     "TaintToleration": "taint",
     "NodeResourcesFit": "fit",
@@ -59,7 +57,7 @@ def _what(span: Span) -> str:
     nobody knows here whether they are in namespaces."""
     object = span["object"]
     kind, _, place = object.partition("/")
-    if kind not in _NAMESPACED or not place or "/" in place:
+    if kind not in NAMESPACED or not place or "/" in place:
         return f"{verb_of(span)} {object}"
     return f"{verb_of(span)} {kind if span['verb'] == 'create' else resource_of(object)} in {place}"
 

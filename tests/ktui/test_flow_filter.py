@@ -15,6 +15,8 @@ def _model() -> FlowModel:
         [
             *request("a", user="jane", object="pod/default/one", trace="pod"),
             *request("b", user="bob", verb="update", object="deployment/shop/web", trace="deployment", start=1.0),
+            *request("d", object="clusterrole/view", trace="role", start=3.0),
+            *request("e", object="pod/team", trace="list", start=4.0),
             span("c", 11, object="node/node-1", trace="node", start=2.0),
         ]
     )
@@ -24,14 +26,17 @@ def _model() -> FlowModel:
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("kind=pods", {"pod"}),
-        ("kind=po", {"pod"}),
+        ("kind=pods", {"pod", "list"}),
+        ("kind=po", {"pod", "list"}),
         ("resource=deployment", {"deployment"}),
-        ("kind!=pod", {"deployment", "node"}),
+        ("kind!=pod", {"deployment", "node", "role"}),
         ("verb=update", {"deployment"}),
         ("namespace=shop", {"deployment"}),
         ("metadata.name=one", {"pod"}),
         ("name=node-1", {"node"}),
+        ("name=view", {"role"}),
+        ("namespace=team", {"list"}),
+        ("name=team", set()),
         ("hop=11", {"node"}),
         ("-F verb=create,namespace=default", {"pod"}),
         ("--field-selector=verb=create,namespace=shop", set()),
@@ -54,22 +59,22 @@ def test_labels_are_of_the_objects_that_have_been_found() -> None:
     model.labelled = frozenset({"deployment/shop/web", "node/node-1"})
     assert {row.trace_id for row in model.rows} == {"deployment", "node"}
     model.filter = FlowFilter.parse("")
-    assert {row.trace_id for row in model.rows} == {"pod", "deployment", "node"}
+    assert {row.trace_id for row in model.rows} == {"pod", "deployment", "node", "role", "list"}
 
 
 def test_a_selector_that_is_none_is_told_and_hides_nothing() -> None:
     model = _model()
     model.filter = FlowFilter.parse("-l app=!")
     assert "unable to parse" in model.filter.problem
-    assert {row.trace_id for row in model.rows} == {"pod", "deployment", "node"}
+    assert {row.trace_id for row in model.rows} == {"pod", "deployment", "node", "role", "list"}
 
 
 def test_a_line_that_goes_on_is_held_against_the_filter_again() -> None:
     model = _model()
     model.filter = FlowFilter.parse("conflict")
     assert model.rows == []
-    model.add(request("d", object="pod/default/one", trace="pod", start=3.0)[:-1])
+    model.add(request("f", object="pod/default/one", trace="pod", start=3.0)[:-1])
     assert model.rows == []
-    last = request("d", object="pod/default/one", trace="pod", start=3.0)[-1]
+    last = request("f", object="pod/default/one", trace="pod", start=3.0)[-1]
     model.add([{**last, "outcome": "Conflict"}])
     assert {row.outcome for row in model.rows} == {"Conflict"}
