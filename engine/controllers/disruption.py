@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from engine.api.errors import ApiError
 from engine.api.selectors import LabelSelector
+from engine.api.shown_selector import shown_selector
 from engine.api.types import DEPLOYMENTS, GVR, PODS, REPLICA_SETS, Object
 from engine.client import NORMAL, WARNING, object_key
 from engine.controllers.batching import batch_period
@@ -17,7 +18,6 @@ from engine.controllers.deployment.limits import scaled_value
 from engine.controllers.discovery import CUSTOM_RESOURCE_DEFINITIONS, Discovery, parse_api_version
 from engine.controllers.ownership import controller_of
 from engine.controllers.pods import is_ready, parse_time
-from engine.controllers.shown_selector import shown_selector
 from engine.controllers.statefulset.controller import STATEFUL_SETS
 
 BUDGETS = GVR("policy", "v1", "poddisruptionbudgets")

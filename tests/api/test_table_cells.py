@@ -300,6 +300,67 @@ CELLS: dict[str, tuple[tuple[str, str, str], Object, dict[str, Any]]] = {
         },
         {"SignerName": "s", "Requestor": "u", "RequestedDuration": "60m", "Condition": "Approved,Issued"},
     ),
+    "PodCertificateRequest": (
+        ("certificates.k8s.io", "v1", "PodCertificateRequest"),
+        {
+            "spec": {"podName": "p", "serviceAccountName": "s", "nodeName": "n", "signerName": "a.io/b"},
+            "status": {"conditions": [condition("Issued")]},
+        },
+        {"PodName": "p", "ServiceAccountName": "s", "NodeName": "n", "SignerName": "a.io/b", "State": "Issued"},
+    ),
+    "PodCertificateRequest that waits": (
+        ("certificates.k8s.io", "v1", "PodCertificateRequest"),
+        {"spec": {}},
+        {"PodName": "", "State": "Pending"},
+    ),
+    "DeviceTaintRule": (
+        ("resource.k8s.io", "v1", "DeviceTaintRule"),
+        {"spec": {"taint": {"key": "a.io/b", "value": "c", "effect": "NoExecute", "timeAdded": ago(90)}}},
+        {"Key": "a.io/b", "Value": "c", "Effect": "NoExecute", "TimeAdded": "90s", "Age": "5m"},
+    ),
+    "DeviceTaintRule without a value": (
+        ("resource.k8s.io", "v1", "DeviceTaintRule"),
+        {"spec": {"taint": {"key": "a.io/b", "effect": "None"}}},
+        {"Value": "", "Effect": "None", "TimeAdded": ""},
+    ),
+    "StorageVersionMigration": (
+        ("storagemigration.k8s.io", "v1", "StorageVersionMigration"),
+        {"spec": {"resource": {"group": "apps", "resource": "deployments"}}},
+        {"Name": "x", "Resource": "deployments.apps"},
+    ),
+    "StorageVersionMigration of the core group": (
+        ("storagemigration.k8s.io", "v1", "StorageVersionMigration"),
+        {"spec": {"resource": {"resource": "pods"}}},
+        {"Resource": "pods."},
+    ),
+    "VolumeAttributesClass, which has no default": (
+        ("storage.k8s.io", "v1", "VolumeAttributesClass"),
+        {
+            "metadata": {"annotations": {"volumeattributesclass.alpha.kubernetes.io/is-default-class": "true"}},
+            "driverName": "d",
+        },
+        {"Name": "x", "DriverName": "d"},
+    ),
+    "binding of a policy to what a selector finds": (
+        ("admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicyBinding"),
+        {
+            "spec": {
+                "policyName": "p",
+                "paramRef": {
+                    "selector": {
+                        "matchLabels": {"b": "2", "a": "1"},
+                        "matchExpressions": [{"key": "c", "operator": "In", "values": ["3", "4"]}],
+                    }
+                },
+            }
+        },
+        {
+            "PolicyName": "p",
+            "ParamRef": "&LabelSelector{MatchLabels:map[string]string{a: 1,b: 2,},"
+            "MatchExpressions:[]LabelSelectorRequirement{"
+            "LabelSelectorRequirement{Key:c,Operator:In,Values:[3 4],},},}",
+        },
+    ),
     "APIService that is away": (
         ("apiregistration.k8s.io", "v1", "APIService"),
         {
@@ -316,6 +377,11 @@ def test_cells(case: str) -> None:
     (group, version, kind), obj, expected = CELLS[case]
     row = shown(group, version, kind, obj)
     assert {name: row[name] for name in expected} == expected
+
+
+def test_an_address_has_no_age() -> None:
+    address = {"spec": {"parentRef": {"resource": "services", "namespace": "n", "name": "s"}}}
+    assert shown("networking.k8s.io", "v1", "IPAddress", address) == {"Name": "x", "ParentRef": "services/n/s"}
 
 
 def test_tables_that_were_others_before() -> None:

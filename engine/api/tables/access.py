@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.api.duration import human_duration
-from engine.api.selectors import format_label_selector
+from engine.api.shown_selector import shown_selector
 from engine.api.tables.columns import AGE, NAME, Column, Field, KindTable, Row, kind_table
 
 
@@ -75,6 +75,28 @@ CLUSTER_TRUST_BUNDLES = kind_table(
     ),
 )
 
+_POD_REQUEST = "api.certificates.v1.PodCertificateRequestSpec"
+
+
+def _pod_request_field(name: str, field: str) -> Column[Row]:
+    return Column(name, lambda row: row.spec.get(field, ""), Field(_POD_REQUEST, field))
+
+
+def _pod_request_state(row: Row) -> str:
+    """The last of the conditions that end a request; one that has none of them waits."""
+    kinds = [item.get("type") for item in row.status.get("conditions") or ()]
+    return next((kind for kind in reversed(kinds) if kind in ("Issued", "Denied", "Failed")), "Pending")
+
+
+POD_CERTIFICATE_REQUESTS = kind_table(
+    NAME,
+    _pod_request_field("PodName", "podName"),
+    _pod_request_field("ServiceAccountName", "serviceAccountName"),
+    _pod_request_field("NodeName", "nodeName"),
+    _pod_request_field("SignerName", "signerName"),
+    Column("State", _pod_request_state, "Is the request Pending, Issued, Denied, or Failed?"),
+)
+
 _WEBHOOKS: Column[Row] = Column(
     "Webhooks",
     lambda row: len(row.object.get("webhooks") or ()),
@@ -123,7 +145,7 @@ def _param_ref(row: Row) -> str:
         return "<unset>"
     if reference.get("name"):
         return f"{reference.get('namespace') or '*'}/{reference['name']}"
-    return format_label_selector(reference["selector"]) if reference.get("selector") is not None else "<unset>"
+    return shown_selector(reference["selector"]) if reference.get("selector") is not None else "<unset>"
 
 
 ADMISSION_POLICY_BINDINGS = kind_table(

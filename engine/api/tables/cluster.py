@@ -144,6 +144,28 @@ RESOURCE_SLICES = kind_table(
 )
 
 
+_TAINT = "api.resource.v1.DeviceTaint"
+
+
+def _taint_field(name: str, field: str) -> Column[Row]:
+    return Column(name, lambda row: (row.spec.get("taint") or {}).get(field, ""), Field(_TAINT, field))
+
+
+def _taint_added(row: Row) -> str:
+    added = (row.spec.get("taint") or {}).get("timeAdded")
+    return row.since(added) if added else ""
+
+
+DEVICE_TAINT_RULES = kind_table(
+    NAME,
+    _taint_field("Key", "key"),
+    _taint_field("Value", "value"),
+    _taint_field("Effect", "effect"),
+    Column("TimeAdded", _taint_added, Field(_TAINT, "timeAdded")),
+    AGE,
+)
+
+
 def _versions(row: Row) -> str:
     servers = row.status.get("storageVersions") or ()
     shown = [f"{server.get('apiServerID', '')}={server.get('encodingVersion', '')}" for server in servers]
@@ -183,8 +205,10 @@ STORAGE_VERSIONS = kind_table(
 
 
 def _migrated(row: Row) -> str:
+    """With the version where the API has one; the core group's name is empty, the dot before it stays."""
     resource = row.spec.get("resource") or {}
-    return ".".join(filter(None, (resource.get("resource"), resource.get("version"), resource.get("group"))))
+    version = [resource["version"]] if "version" in resource else []
+    return ".".join([resource.get("resource", ""), *version, resource.get("group", "")])
 
 
 STORAGE_VERSION_MIGRATIONS = kind_table(

@@ -186,6 +186,4 @@ def _parent(row: Row) -> str:
     return f"{(parent.get('resource', '') + group).lower()}{namespace}/{parent.get('name', '')}"
 
 
-IP_ADDRESSES = kind_table(
-    NAME, Column("ParentRef", _parent, Field("api.networking.v1.IPAddressSpec", "parentRef")), AGE
-)
+IP_ADDRESSES = kind_table(NAME, Column("ParentRef", _parent, Field("api.networking.v1.IPAddressSpec", "parentRef")))

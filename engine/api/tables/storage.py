@@ -10,8 +10,6 @@ from engine.api.persistent_volumes import class_of
 from engine.api.tables.columns import AGE, META, NAME, Column, Field, Row, kind_table
 from engine.api.tables.formats import access_modes, quantity
 
-_DEFAULT_ATTRIBUTES_CLASS = ("volumeattributesclass.alpha.kubernetes.io/is-default-class",)
-
 
 def _phase(row: Row) -> str:
     return "Terminating" if row.deleting else str(row.status.get("phase", ""))
@@ -85,10 +83,10 @@ PERSISTENT_VOLUME_CLAIMS = kind_table(
 )
 
 
-def _marked_name(row: Row, annotations: tuple[str, ...]) -> str:
-    """The name, with a mark on the default class."""
+def _marked_name(row: Row) -> str:
+    """The name, with a mark on a class that claims to be the default."""
     given: Mapping[str, str] = row.metadata.get("annotations") or {}
-    default = any(given.get(annotation) == "true" for annotation in annotations)
+    default = any(given.get(annotation) == "true" for annotation in STORAGE)
     return f"{row.name} (default)" if default else row.name
 
 
@@ -119,11 +117,11 @@ STORAGE_CLASSES = kind_table(
     choice=default_storage_class,
 )
 ALL_MARKED_STORAGE_CLASSES = kind_table(
-    Column("Name", lambda row: _marked_name(row, STORAGE), Field(META, "name"), format="name"), *_CLASS_COLUMNS
+    Column("Name", _marked_name, Field(META, "name"), format="name"), *_CLASS_COLUMNS
 )
 
 VOLUME_ATTRIBUTES_CLASSES = kind_table(
-    Column("Name", lambda row: _marked_name(row, _DEFAULT_ATTRIBUTES_CLASS), Field(META, "name"), format="name"),
+    NAME,
     Column(
         "DriverName",
         lambda row: row.object.get("driverName", ""),

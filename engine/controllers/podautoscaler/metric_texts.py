@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from engine.api.quantity import Quantity
+from engine.api.shown_selector import shown_selector
 from engine.api.types import Object
 from engine.controllers.podautoscaler.metrics import MetricError
 from engine.controllers.podautoscaler.replicas import Proposal
-from engine.controllers.shown_selector import shown_selector
 
 UNSERVED = {"Pods": "FailedGetPodsMetric", "Object": "FailedGetObjectMetric", "External": "FailedGetExternalMetric"}
 _NO_CUSTOM = "unable to fetch metrics from custom metrics API: no custom metrics API (custom.metrics.k8s.io) registered"

@@ -1,4 +1,4 @@
-"""A metav1.LabelSelector as conditions and events tell it: as the String method of the Go type has it."""
+"""A metav1.LabelSelector as conditions, events and some tables tell it: as the String method of the Go type has it."""
 
 from __future__ import annotations
 
