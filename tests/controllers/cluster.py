@@ -111,12 +111,19 @@ def client_of(api: ApiServer, certificate: ClientCertificate, user_agent: str) -
 
 @asynccontextmanager
 async def running(
-    world: World, *, controllers: tuple[type[Any], ...] | None = None, config: ClusterConfig | None = None
+    world: World,
+    *,
+    controllers: tuple[type[Any], ...] | None = None,
+    config: ClusterConfig | None = None,
+    given: Callable[[Client], Awaitable[None]] | None = None,
 ) -> AsyncIterator[TestCluster]:
+    """`given` makes, as the administrator, what the controllers find when they start."""
     store = await SqliteStore.open(None, clock=world.clock)
     config = config or ClusterConfig()
     api = ApiServer(world, store, config=config)
     await api.start()
+    if given is not None:
+        await given(client_of(api, ADMIN, "kubectl"))
     options: dict[str, Any] = {} if controllers is None else {"controllers": controllers}
     manager = ControllerManager(
         lambda name: client_of(api, controller_identity(name), f"kube-controller-manager/{name}"),

@@ -13,7 +13,7 @@ from typing import Any
 from engine.api.errors import ApiError
 from engine.api.types import GVR, PODS, Object
 from engine.client import NORMAL, WARNING, object_key
-from engine.controllers.conditions import conditions_of, find_condition, is_true, without_condition
+from engine.controllers.conditions import conditions_of, find_condition, is_true, with_condition
 from engine.controllers.job.facts import (
     FINALIZER,
     Backoff,
@@ -142,7 +142,8 @@ class JobController(PodOwnerController):
         if (failure := await self.untrack(key, pods)) is not None:
             raise failure
 
-    async def create_pods(self, key: str, job: Object, pods: list[Object]) -> Exception | None:
+    async def create_pods(self, key: str, job: Object, pods: list[Object]) -> tuple[int, Exception | None]:
+        """How many were created, and the first failure."""
         self.expectations.expect_creations(key, len(pods))
         waiting = iter(pods)
 
@@ -156,9 +157,10 @@ class JobController(PodOwnerController):
         successes, failure = await slow_start(len(pods), create)
         for _ in range(len(pods) - successes):
             self.expectations.creation_observed(key)
-        return failure
+        return successes, failure
 
-    async def delete_pods(self, key: str, job: Object, pods: list[Object]) -> Exception | None:
+    async def delete_pods(self, key: str, job: Object, pods: list[Object]) -> tuple[list[Object], Exception | None]:
+        """Those that are on their way out, and the first failure."""
         self.expectations.expect_deletions(key, [object_key(pod) for pod in pods])
 
         async def delete(pod: Object) -> None:
@@ -171,7 +173,8 @@ class JobController(PodOwnerController):
 
         results = await asyncio.gather(*(delete(pod) for pod in pods), return_exceptions=True)
         failures = [result for result in results if isinstance(result, BaseException)]
-        return as_failure(failures) if failures else None
+        deleted = [pod for pod, result in zip(pods, results, strict=True) if result is None]
+        return deleted, (as_failure(failures) if failures else None)
 
 
 class _Sync:
@@ -226,11 +229,14 @@ class _Sync:
 
     async def _end_active(self) -> Exception | None:
         """The Job is over: its active Pods are deleted, and counted by their finalizers."""
-        failure = await self._controller.delete_pods(self._key, self._job, self._facts.active)
-        if failure is None:
-            self._terminating += self._active
-            self._active = self._ready = 0
+        deleted, failure = await self._controller.delete_pods(self._key, self._job, self._facts.active)
+        self._count_deleted(deleted)
         return failure
+
+    def _count_deleted(self, deleted: list[Object]) -> None:
+        self._active -= len(deleted)
+        self._terminating += len(deleted)
+        self._ready -= sum(is_ready(pod) for pod in deleted)
 
     async def _manage(self) -> Exception | None:
         facts, wanted = self._facts, self._facts.wanted_active()
@@ -249,13 +255,12 @@ class _Sync:
     async def _remove(self, pods: list[Object]) -> Exception | None:
         """Pods that are too many count for nothing: their finalizer goes before them."""
         failure = await self._controller.untrack(self._key, [pod for pod in pods if is_tracked(pod)])
-        failure = failure or await self._controller.delete_pods(self._key, self._job, pods)
-        if failure is None:
-            self._active -= len(pods)
-            self._terminating += len(pods)
-            self._ready -= sum(is_ready(pod) for pod in pods)
-            removed = {pod["metadata"]["uid"] for pod in pods}
-            self._facts.pods = [pod for pod in self._facts.pods if pod["metadata"]["uid"] not in removed]
+        if failure is not None:
+            return failure
+        deleted, failure = await self._controller.delete_pods(self._key, self._job, pods)
+        self._count_deleted(deleted)
+        removed = {pod["metadata"]["uid"] for pod in deleted}
+        self._facts.pods = [pod for pod in self._facts.pods if pod["metadata"]["uid"] not in removed]
         return failure
 
     async def _create(self, count: int) -> Exception | None:
@@ -263,9 +268,8 @@ class _Sync:
         made = [
             make_pod(self._job, index, self._facts.replaced.get(-1 if index is None else index)) for index in indexes
         ]
-        failure = await self._controller.create_pods(self._key, self._job, made)
-        if failure is None:
-            self._active += len(made)
+        created, failure = await self._controller.create_pods(self._key, self._job, made)
+        self._active += created
         return failure
 
     def _pending(self, count: int) -> list[int]:
@@ -295,8 +299,8 @@ class _Sync:
             self._status["startTime"] = self._controller.clock.timestamp()
 
     def _replace(self, condition: Object) -> None:
-        kept = without_condition(conditions_of(self._status), condition["type"])
-        self._status["conditions"] = [*kept, condition]
+        """In the place that the condition has, or as the last (ensureJobConditionStatus)."""
+        self._status["conditions"] = with_condition(conditions_of(self._status), condition)
 
     def _tell(self, type: str, reason: str, message: str) -> None:
         self._controller.recorder.event(self._job, type, reason, message)
@@ -306,9 +310,8 @@ class _Sync:
     async def _track(self, ending: Object | None) -> None:
         """Write down whose end is to be counted, let those Pods go, count them, and end the Job if it is through."""
         self._drop_counted({pod["metadata"]["uid"] for pod in self._facts.pods})
-        done = [pod for pod in self._facts.pods if self._may_go(pod, ending)]
-        done, rest = done[:MAX_UNCOUNTED], done[MAX_UNCOUNTED:]
-        self._list_uncounted(done, ending)
+        ended = [pod for pod in self._facts.pods if self._may_go(pod, ending)]
+        done = self._list_uncounted(ended, ending)
         if is_indexed(self._job):
             self._set("completedIndexes", format_indexes(self._facts.completed))
             self._set("succeeded", len(self._facts.completed))
@@ -322,7 +325,7 @@ class _Sync:
         if failure is None:
             gone = {pod["metadata"]["uid"] for pod in done}
             self._drop_counted({pod["metadata"]["uid"] for pod in self._facts.pods} - gone)
-        finished = failure is None and not rest and ending is not None and self._finish(ending)
+        finished = failure is None and len(done) == len(ended) and ending is not None and self._finish(ending)
         await self._flush()
         if finished and ending is not None:
             self._tell_end(ending)
@@ -337,22 +340,31 @@ class _Sync:
         kept = self._facts.replaced.get(index_of(pod))
         return kept is None or kept["metadata"]["uid"] != pod["metadata"]["uid"]
 
-    def _list_uncounted(self, done: list[Object], ending: Object | None) -> None:
+    def _list_uncounted(self, ended: list[Object], ending: Object | None) -> list[Object]:
+        """Those of the Pods that were looked at: when the lists are full, the rest have to wait for another sync."""
         succeeded, failed = self._uncounted("succeeded"), self._uncounted("failed")
         policy = self._job["spec"].get("podFailurePolicy")
         fails_all = ending is not None and ending["type"] == "FailureTarget"
         indexed = is_indexed(self._job)
         fresh_failed = {pod["metadata"]["uid"] for pod in self._facts.new_failed}
-        for pod in done:
+        looked_at: list[Object] = []
+        new_indexes = 0
+        for pod in ended:
+            looked_at.append(pod)
             uid = pod["metadata"]["uid"]
-            if phase(pod) == "Succeeded":
-                if uid not in succeeded and not indexed:
+            if phase(pod) == "Succeeded" and uid not in failed:
+                if indexed:
+                    new_indexes += is_valid_index(self._job, pod)
+                elif uid not in succeeded:
                     succeeded.append(uid)
-                continue
-            counted = uid in fresh_failed or (fails_all and (not indexed or is_valid_index(self._job, pod)))
-            if uid not in failed and counted and judge_failure(policy, pod).counts:
-                failed.append(uid)
+            elif uid not in failed:
+                counted = uid in fresh_failed or (fails_all and (not indexed or is_valid_index(self._job, pod)))
+                if counted and judge_failure(policy, pod).counts:
+                    failed.append(uid)
+            if new_indexes + len(succeeded) + len(failed) >= MAX_UNCOUNTED:
+                break
         self._set_uncounted(succeeded, failed)
+        return looked_at
 
     def _uncounted(self, name: str) -> list[str]:
         return list((self._status.get("uncountedTerminatedPods") or {}).get(name) or ())
