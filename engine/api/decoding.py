@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from engine.api.decoders import Mismatch, Refused, compiler, json_type
 from engine.api.errors import ApiError, bad_request
+from engine.api.go_schemes import registered, scheme_of
 from engine.api.golang.fields import embedding, field_type
 from engine.api.golang.text import json_text
 from engine.api.golang.types import short_name
@@ -23,25 +24,8 @@ from engine.api.schema import Definitions, Schema
 from engine.api.types import GVK, Object
 
 _MAX_STRICT_ERRORS = 100
-_SCHEME = "pkg/api/legacyscheme/scheme.go:30"
 # Kinds of older versions that are taken as well where they are posted (pkg/registry AcceptsGroupVersion).
 _TAKEN_TOO = {GVK("policy", "v1beta1", "Eviction"): GVK("policy", "v1", "Eviction")}
-# Versions that are not served any more, but whose kinds are still understood.
-_REGISTERED_STILL = frozenset(
-    {
-        "apps/v1beta1",
-        "apps/v1beta2",
-        "autoscaling/v2beta1",
-        "autoscaling/v2beta2",
-        "batch/v1beta1",
-        "extensions/v1beta1",
-        "networking.k8s.io/v1beta1",
-        "policy/v1beta1",
-        "rbac.authorization.k8s.io/v1alpha1",
-        "rbac.authorization.k8s.io/v1beta1",
-        "storage.k8s.io/v1beta1",
-    }
-)
 
 
 class Decoded(NamedTuple):
@@ -157,9 +141,8 @@ def _found_kind(definitions: Definitions, value: Any, gvk: GVK) -> GVK:
     if not isinstance(value, dict):
         return gvk
     api_version, kind = value.get("apiVersion"), value.get("kind")
-    if isinstance(api_version, str) and api_version:
-        group, _, version = api_version.rpartition("/")
-    else:
+    group, _, version = api_version.rpartition("/") if isinstance(api_version, str) else ("", "", "")
+    if not version and group in ("", gvk.group):
         group, version = gvk.group, gvk.version
     found = GVK(group, version, kind if isinstance(kind, str) and kind else gvk.kind)
     if found == gvk:
@@ -175,8 +158,9 @@ def _found_kind(definitions: Definitions, value: Any, gvk: GVK) -> GVK:
 
 def other_kind(definitions: Definitions, found: GVK, wanted: GVK) -> str:
     """What upstream's scheme has against making one kind of another; "" for nothing: they differ in the version."""
-    if definitions.kind(found) is None and found.api_version not in _REGISTERED_STILL:
-        return f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme "{_SCHEME}"'
+    if not registered(definitions, found, wanted.group):
+        scheme = scheme_of(wanted.group)
+        return f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme "{scheme}"'
     if found.kind != wanted.kind:
         internal = f"{wanted.group.partition('.')[0] or 'core'}.{wanted.kind}"
         return f"converting ({found.version}.{found.kind}) to ({internal}): unknown conversion"

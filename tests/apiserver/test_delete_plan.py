@@ -238,7 +238,7 @@ async def test_a_pod_that_is_not_told_to_go_stays(client: Client, default_accoun
 
 
 GO_TYPE = r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }'
-SCHEME = "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"
+SCHEME = "pkg/apis/meta/internalversion/scheme/register.go:27"
 BODIES: dict[str, tuple[bytes, str]] = {
     "no JSON": (b"{", "couldn't get version/kind; json parse error: unexpected end of JSON input"),
     "no object": (

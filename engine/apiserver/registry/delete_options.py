@@ -7,6 +7,7 @@ from typing import Any
 
 from engine.api.decoding import Unfit, unmarshalled
 from engine.api.errors import ApiError, Cause, field_invalid, field_not_supported, invalid
+from engine.api.go_schemes import OPTIONS_SCHEME
 from engine.api.golang.json import syntax_error
 from engine.api.schema import Definitions
 from engine.api.types import GVK
@@ -20,7 +21,6 @@ UNSAFE = "ignoreStoreReadErrorWithClusterBreakingPotential"
 _NEVER_UNSAFE = ("dryRun", "propagationPolicy", "orphanDependents", "gracePeriodSeconds", "preconditions")
 _SCHEMA = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"
 _KIND = GVK("meta.k8s.io", "v1", "DeleteOptions")
-_SCHEME = "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"
 _POLICIES = ("Foreground", "Background", "Orphan")
 
 
@@ -72,7 +72,9 @@ def _read(definitions: Definitions, call: Call) -> dict[str, Any] | None:
         if call.info.verb == "deletecollection":  # which is decoded with all that the server knows
             raise ApiError(500, "", "decoded object cannot be converted to DeleteOptions")
         version = body.get("apiVersion") or "v1"
-        raise ApiError(500, "", f'no kind "{body["kind"]}" is registered for version "{version}" in scheme "{_SCHEME}"')
+        raise ApiError(
+            500, "", f'no kind "{body["kind"]}" is registered for version "{version}" in scheme "{OPTIONS_SCHEME}"'
+        )
     try:
         options = unmarshalled(definitions, definitions[_SCHEMA], body, gvk=_KIND).object
     except Unfit as unfit:

@@ -166,7 +166,7 @@ def _applied(call: Call, gvk: GVK) -> Object:
         value = {}
     if not isinstance(value, dict):
         raise bad_request(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {not_a_map(value)}")
-    found = GVK(*_group_version(_text(value.get("apiVersion"))), _text(value.get("kind")))
+    found = _kind_of(value)
     if found != gvk:
         raise bad_request(f"invalid object type: {found.group}/{found.version}, Kind={found.kind}")
     return copy_object(value)
@@ -177,9 +177,13 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _group_version(api_version: str) -> tuple[str, str]:
+def _kind_of(value: Object) -> GVK:
+    """Without any part where the version is none (apimachinery unstructured.go, GroupVersionKind)."""
+    api_version = _text(value.get("apiVersion"))
+    if api_version.count("/") > 1:
+        return GVK("", "", "")
     group, _, version = api_version.rpartition("/")
-    return group, version
+    return GVK(group, version, _text(value.get("kind")))
 
 
 def _check_twice(call: Call, validation: str) -> None:

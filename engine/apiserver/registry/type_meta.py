@@ -16,7 +16,7 @@ _FIELDS = ("apiVersion", "kind")
 def cannot_say(value: Any) -> str:
     """Why a JSON value does not tell its version and kind, in the words of Go's decoder; empty for one that could."""
     if type(value) is dict and _is_text(value.get("apiVersion")) and _is_text(value.get("kind")):
-        return ""
+        return _no_version(value.get("apiVersion") or "")
     if value is None:
         return ""
     if not isinstance(value, dict):
@@ -25,6 +25,11 @@ def cannot_say(value: Any) -> str:
         if name in _FIELDS and not _is_text(given):
             return _unfit(given, f"struct field .{name} of type string")
     return ""
+
+
+def _no_version(text: str) -> str:
+    """Of a group and its version (apimachinery pkg/runtime/schema, ParseGroupVersion)."""
+    return f"unexpected GroupVersion string: {text}" if text.count("/") > 1 else ""
 
 
 def _unfit(value: Any, into: str) -> str:
