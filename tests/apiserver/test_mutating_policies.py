@@ -278,3 +278,49 @@ async def test_who_wants_to_is_asked_again_after_others_but_once(client: Client)
     counted["metadata"]["annotations"] = {"n": "0"}
     made = await client.create(CONFIGMAPS, counted, namespace="default")
     assert made["metadata"]["annotations"]["n"] == "5"
+
+
+async def _bound(client: Client, name: str, spec: Object, binding: Object | None = None) -> None:
+    for resource, kind, body in (
+        (POLICIES, "MutatingAdmissionPolicy", {"matchConstraints": ON_CONFIG_MAPS, **spec}),
+        (BINDINGS, "MutatingAdmissionPolicyBinding", {"policyName": name, **(binding or {})}),
+    ):
+        obj = {"apiVersion": f"{GROUP}/v1", "kind": kind, "metadata": {"name": name}, "spec": body}
+        await client.create(resource, obj)
+
+
+async def test_what_policies_have_made_decides_of_conditions_but_not_of_what_they_match(client: Client) -> None:
+    """Who is concerned is found out before the first of them (policy_dispatcher.go)."""
+
+    def labelling(name: str, **spec: Any) -> Object:
+        mutation = applying(f'Object{{metadata: Object.metadata{{labels: {{"{name}": "1"}}}}}}')
+        return {"reinvocationPolicy": "IfNeeded", "mutations": [mutation], **spec}
+
+    made = {"objectSelector": {"matchLabels": {"first": "1"}}}
+    await _bound(client, "first", labelling("first"))
+    await _bound(client, "policy", labelling("policy", matchConstraints={**ON_CONFIG_MAPS, **made}))
+    await _bound(client, "binding", labelling("binding"), {"matchResources": made})
+    conditions = [{"name": "c", "expression": "'first' in object.metadata.labels"}]
+    await _bound(client, "second", labelling("second", matchConditions=conditions))
+    created = await client.create(CONFIGMAPS, config_map("c", {"for": "c"}), namespace="default")
+    assert created["metadata"]["labels"] == {"for": "c", "first": "1", "second": "1"}
+
+
+async def _calls(client: Client) -> float:
+    """How often a plugin has been called for what is made."""
+    counted = 'seconds_count{name="LimitRanger",operation="CREATE",rejected="false",type="admit"}'
+    body: bytes = (await client.send("GET", "/metrics")).body
+    found = [line for line in body.decode().splitlines() if counted in line]
+    return float(found[0].rpartition(" ")[2])
+
+
+async def test_what_leaves_the_object_as_it_is_calls_plugins_again_too(client: Client) -> None:
+    """A patch that was made is a reason, whatever came of it (mutating/dispatcher.go)."""
+    before = await _calls(client)
+    await client.create(CONFIGMAPS, config_map("before"), namespace="default")
+    same = patching('[JSONPatch{op: "test", path: "/metadata/name", value: "other"}]')
+    await _bound(client, "p", {"reinvocationPolicy": "Never", "mutations": [same]})
+    between = await _calls(client)
+    await client.create(CONFIGMAPS, config_map("c"), namespace="default")
+    assert await _calls(client) - between == 2
+    assert between > before

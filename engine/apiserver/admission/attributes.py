@@ -9,6 +9,8 @@ from typing import ClassVar
 from engine.api.errors import ApiError, forbidden
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object
+from engine.api.validation.text import qualified_name
+from engine.apiserver.admission.reinvocation import Reinvocation
 from engine.apiserver.authentication.user import UserInfo
 
 
@@ -45,12 +47,17 @@ class Attributes:
     options: Object | None = None  # of the verb: CreateOptions and its like
     reinvoked: bool = False  # whether this is the second round of mutating plugins
     wants_reinvocation: bool = False
-    reinvocable: dict[str, str] = field(default_factory=dict)  # who asks for a second round, and what they left
+    rounds: dict[str, Reinvocation] = field(default_factory=dict)  # what plugins remember of the first, by their names
     key: str = field(init=False)  # `pods`, `deployments.apps`, with a subresource `pods/status`: every plugin asks
 
     def __post_init__(self) -> None:
         base = self.resource.gvr.group_resource
         self.key = f"{base}/{self.subresource}" if self.subresource else base
+
+    def annotate(self, key: str, value: str) -> None:
+        """For the audit log, under a key that somebody else has chosen: one that is none, or is taken, is let be."""
+        if key.count("/") == 1 and not qualified_name(key):
+            self.annotations.setdefault(key, value)
 
 
 class Plugin:

@@ -83,11 +83,12 @@ class Matcher:
             return attributes.resource
         if not equivalent or not rules:
             return None
-        for other in self._resources:
-            if other.storage_prefix != attributes.resource.storage_prefix or other.gvr == attributes.resource.gvr:
-                continue
-            if any(_covers(rule, attributes, other) for rule in rules):
-                return other
+        own = attributes.resource
+        others = [one for one in self._resources if one.storage_prefix == own.storage_prefix and one.gvr != own.gvr]
+        for rule in rules:  # earlier ones first
+            for other in others:
+                if _covers(rule, attributes, other):
+                    return other
         return None
 
     async def _in_namespace(self, selector: Object | None, attributes: Attributes) -> bool:
@@ -122,9 +123,8 @@ def _covers(rule: Object, attributes: Attributes, resource: ResourceInfo) -> boo
     ):
         return False
     scope = rule.get("scope", "*")
-    if scope == "Namespaced" and not attributes.namespace:
-        return False
-    if scope == "Cluster" and attributes.namespace and resource.gvr.group_resource != "namespaces":
+    within = bool(attributes.namespace) and resource.gvr != NAMESPACES  # which say themselves as theirs
+    if (scope == "Namespaced" and not within) or (scope == "Cluster" and within):
         return False
     names = rule.get("resourceNames")
     if names and attributes.name not in names:

@@ -14,7 +14,8 @@ from engine.api.types import Object
 from engine.apiserver.admission.attributes import Attributes, denied
 from engine.apiserver.admission.expression_errors import ExpressionError
 from engine.apiserver.admission.metrics import error_type
-from engine.apiserver.admission.policies import Bound, Policies, Undecided
+from engine.apiserver.admission.policies import Bound, Concerned, Policies, Undecided
+from engine.apiserver.admission.reinvocation import Reinvocation
 from engine.apiserver.admission.requests import kind_of, read_back, retyped, shown_as, take_over
 from engine.clock import wall
 
@@ -28,6 +29,14 @@ class _Failure(NamedTuple):
     reason: str = ""
 
 
+class _Applied(NamedTuple):
+    """Whether a policy `made` any of its mutations, for which plugins are called once more, and whether the object is
+    another for it."""
+
+    made: bool = False
+    changed: bool = False
+
+
 class MutatingAdmissionPolicy(Policies):
     """Changes objects by JSON patches and apply configurations that are written as CEL literals."""
 
@@ -39,31 +48,48 @@ class MutatingAdmissionPolicy(Policies):
         """All policies are gone through; then the first failure refuses, and names the others as causes."""
         if self._idle():
             return False
-        changed_any, unconfigured, failures = False, list[_Failure](), list[_Failure]()
-        async for bound in self._bound(attributes):
-            if isinstance(bound, Undecided):
-                failure = _Failure(_told(bound.policy, bound.binding, bound.why), "Invalid" if bound.asked else "")
-                (failures if bound.asked else unconfigured).append(failure)
-                continue
-            identity = f"policy {bound.policy['metadata']['name']} {bound.binding['metadata']['name']}"
-            asks_again = bound.policy["spec"].get("reinvocationPolicy") == "IfNeeded"
-            if attributes.reinvoked and not (asks_again and identity in attributes.reinvocable):
-                continue
-            changed = await self._apply(attributes, bound, failures)
-            if asks_again:
-                attributes.reinvocable[identity] = ""
-            if changed:
-                attributes.wants_reinvocation = changed_any = True
-        if unconfigured or failures:
-            raise _refused(attributes, [*unconfigured, *failures])
+        concerned = list[Concerned]()  # which they are is decided of the object as it was before any of them
+        failures = list[_Failure]()
+        async for each in self._concerned(attributes):
+            if isinstance(each, Undecided):
+                failures.append(_Failure(_told(each.policy, each.binding, each.why)))
+            else:
+                concerned.append(each)
+        changed = bool(concerned) and await self._round(attributes, concerned, failures)
+        if failures:
+            raise _refused(attributes, failures)
+        return changed
+
+    async def _round(self, attributes: Attributes, concerned: list[Concerned], failures: list[_Failure]) -> bool:
+        rounds = attributes.rounds.setdefault(self.name, Reinvocation())
+        if attributes.reinvoked:
+            rounds.begin(attributes.object)
+        made_any = changed_any = False
+        try:
+            for each in concerned:
+                bound = await self._bound(attributes, each)
+                if isinstance(bound, Undecided):
+                    failures.append(_Failure(_told(bound.policy, bound.binding, bound.why), "Invalid"))
+                elif bound is not None and (not attributes.reinvoked or rounds.is_due(each.key)):
+                    made, changed = await self._apply(attributes, bound, failures)
+                    made_any, changed_any = made_any or made, changed_any or changed
+                    if changed:
+                        rounds.require()
+                    if each.policy["spec"].get("reinvocationPolicy") == "IfNeeded":
+                        rounds.add(each.key)
+            if made_any:
+                rounds.require()
+                attributes.wants_reinvocation = True
+        finally:
+            rounds.end(attributes.object)
         return changed_any
 
-    async def _apply(self, attributes: Attributes, bound: Bound, failures: list[_Failure]) -> bool:
+    async def _apply(self, attributes: Attributes, bound: Bound, failures: list[_Failure]) -> _Applied:
         """A mutation that fails leaves those before it as they are, and those after it are made. Raises ApiError for
         what no failure policy is asked about."""
-        obj, changed = attributes.object, False
+        obj, applied = attributes.object, _Applied()
         if obj is None:
-            return False
+            return applied
         for mutation in bound.policy["spec"].get("mutations") or ():
             shown = shown_as(attributes, bound.resource, obj)
             assert shown is not None
@@ -81,9 +107,9 @@ class MutatingAdmissionPolicy(Policies):
                 if not bound.ignores_failures:
                     failures.append(_Failure(_told(bound.policy, bound.binding, str(error)), "Invalid"))
                 continue
-            if made is not None:
-                changed = take_over(attributes, obj, read_back(attributes, bound.resource, made)) or changed
-        return changed
+            changed = made is not None and take_over(attributes, obj, read_back(attributes, bound.resource, made))
+            applied = _Applied(made=True, changed=applied.changed or changed)
+        return applied
 
     def _checked(self, bound: Bound, began: float, how: str) -> None:
         names = bound.policy["metadata"]["name"], bound.binding["metadata"]["name"]

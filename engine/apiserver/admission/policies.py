@@ -64,6 +64,23 @@ class Undecided(NamedTuple):
     asked: bool = False
 
 
+class Concerned(NamedTuple):
+    """A policy, one of its bindings and one of the binding's parameters that are for a request: whose conditions are
+    not asked yet."""
+
+    policy: Object
+    binding: Object
+    resource: ResourceInfo
+    params: Object | None
+
+    @property
+    def key(self) -> str:
+        """Tells it from all others."""
+        metadata = (self.params or {}).get("metadata") or {}
+        names = self.policy["metadata"]["name"], self.binding["metadata"]["name"]
+        return " ".join((*names, metadata.get("namespace", ""), metadata.get("name", "")))
+
+
 def ignores_failures(policy: Object) -> bool:
     return bool(policy["spec"].get("failurePolicy") == "Ignore")
 
@@ -96,7 +113,7 @@ class Policies(Plugin):
         cache = await self._sources.caches.started(info)
         return sorted(cache.objects(), key=lambda each: str(each["metadata"]["name"]))
 
-    async def _bound(self, attributes: Attributes) -> AsyncIterator[Bound | Undecided]:
+    async def _concerned(self, attributes: Attributes) -> AsyncIterator[Concerned | Undecided]:
         """All that is to be decided about a request; a refusal where that cannot be found out."""
         if attributes.resource.gvr.group_resource in EXCLUDED:
             return
@@ -121,8 +138,8 @@ class Policies(Plugin):
                     yield Undecided(policy, None, why)
                 continue
             for binding in mine:
-                async for bound in self._with_binding(attributes, policy, binding, resource):
-                    yield bound
+                async for concerned in self._with_binding(attributes, policy, binding, resource):
+                    yield concerned
 
     def _params_unknown(self, spec: Object) -> bool:
         kind = spec.get("paramKind")
@@ -134,7 +151,7 @@ class Policies(Plugin):
 
     async def _with_binding(
         self, attributes: Attributes, policy: Object, binding: Object, resource: ResourceInfo
-    ) -> AsyncIterator[Bound | Undecided]:
+    ) -> AsyncIterator[Concerned | Undecided]:
         match = binding["spec"].get("matchResources")
         if match is not None:
             criteria = Criteria.of_resources(match)
@@ -149,17 +166,20 @@ class Policies(Plugin):
                 yield Undecided(policy, binding, f"failed to configure binding: {error}")
             return
         for params in found:
-            try:
-                if await self._unmet(attributes, policy, resource, params):
-                    continue
-            except ExpressionError as error:
-                if not ignores_failures(policy):
-                    yield Undecided(policy, binding, str(error), asked=True)
-                continue
-            namespace = await self._sources.matcher.namespace(attributes)
-            expressions = self._expressions(attributes, policy, resource, params=params, namespace=namespace)
-            expressions.declare(policy["spec"].get("variables") or ())
-            yield Bound(policy, binding, resource, expressions)
+            yield Concerned(policy, binding, resource, params)
+
+    async def _bound(self, attributes: Attributes, concerned: Concerned) -> Bound | Undecided | None:
+        """What is to be asked about the request as it is now; None where a condition says no, or fails unheard."""
+        policy, binding, resource, params = concerned
+        try:
+            if await self._unmet(attributes, policy, resource, params):
+                return None
+        except ExpressionError as error:
+            return None if ignores_failures(policy) else Undecided(policy, binding, str(error), asked=True)
+        namespace = await self._sources.matcher.namespace(attributes)
+        expressions = self._expressions(attributes, policy, resource, params=params, namespace=namespace)
+        expressions.declare(policy["spec"].get("variables") or ())
+        return Bound(policy, binding, resource, expressions)
 
     async def _unmet(
         self, attributes: Attributes, policy: Object, resource: ResourceInfo, params: Object | None

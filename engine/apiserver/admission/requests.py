@@ -44,15 +44,17 @@ def retyped(definitions: Definitions, gvk: GVK, obj: Object, *, strict: bool) ->
     return decoded.object
 
 
-def take_over(attributes: Attributes, obj: Object, changed: Object) -> bool:
-    """Make the request's object what a webhook or policy made of it, defaulted; says whether that is another."""
+def take_over(attributes: Attributes, obj: Object, changed: Object, *, patched: bool = False) -> bool:
+    """Make the request's object what a webhook or policy made of it, defaulted; says whether that is another, or
+    with `patched` whether it was before the defaults."""
+    differs = changed != obj
     if not attributes.subresource:
         apply_defaults(attributes.resource, changed)
-    if changed == obj:
-        return False
-    obj.clear()
-    obj.update(changed)
-    return True
+    changes = changed != obj
+    if changes:
+        obj.clear()
+        obj.update(changed)
+    return differs if patched else changes
 
 
 def request_of(attributes: Attributes, resource: ResourceInfo, *, uid: str) -> Object:

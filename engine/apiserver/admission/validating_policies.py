@@ -29,12 +29,13 @@ class ValidatingAdmissionPolicy(Policies):
         if self._idle():
             return
         verdicts = _Verdicts(attributes, self._sources.metrics.validations)
-        async for bound in self._bound(attributes):
-            if not isinstance(bound, Undecided):
+        async for concerned in self._concerned(attributes):
+            bound = concerned if isinstance(concerned, Undecided) else await self._bound(attributes, concerned)
+            if isinstance(bound, Bound):
                 await _decide(bound, verdicts)
-            elif bound.binding is not None and bound.asked:
+            elif bound is not None and bound.binding is not None and bound.asked:
                 verdicts.act(bound.policy, bound.binding, 0, _Broken(bound.why))
-            else:
+            elif bound is not None:
                 verdicts.refuse(_named(bound.policy, bound.binding), bound.why)
         verdicts.publish()
         if verdicts.refusals:
@@ -106,7 +107,7 @@ class _Verdicts:
             key = "validation.policy.admission.k8s.io/validation_failure"
             self._attributes.annotations[key] = orjson.dumps([self._failure]).decode()
         for key, values in self._annotations.items():
-            self._attributes.annotations[key] = ", ".join(values)
+            self._attributes.annotate(key, ", ".join(values))
 
 
 def _named(policy: Object, binding: Object | None) -> str:

@@ -24,6 +24,7 @@ from engine.apiserver.admission.attributes import Attributes, Plugin
 from engine.apiserver.admission.expression_errors import ExpressionError
 from engine.apiserver.admission.matching import Criteria, Matcher
 from engine.apiserver.admission.metrics import ADMIT, AdmissionMetrics
+from engine.apiserver.admission.reinvocation import Reinvocation
 from engine.apiserver.admission.requests import kind_of, read_back, request_of, retyped, shown_as, take_over
 from engine.apiserver.authorization import UnionAuthorizer
 from engine.apiserver.cacher.caches import WatchCaches
@@ -165,7 +166,7 @@ class _Webhooks(Plugin):
             raise CallError(f"failed to call webhook: {error}", error.code) from None
         response = _verified(answer, uid, version, mutating=self.mutating)
         for key, value in (response.get("auditAnnotations") or {}).items():
-            attributes.annotations[f"{hook.name}/{key}"] = value or ""
+            attributes.annotate(f"{hook.name}/{key}", value or "")
         attributes.warnings.extend(text or "" for text in response.get("warnings") or ())
         return response
 
@@ -234,13 +235,20 @@ class MutatingAdmissionWebhook(_Webhooks):
     step = ADMIT
 
     async def mutate(self, attributes: Attributes) -> bool:
+        rounds = attributes.rounds.setdefault(self.name, Reinvocation())
+        if attributes.reinvoked:
+            rounds.begin(attributes.object)
+        try:
+            return await self._all(attributes, rounds)
+        finally:
+            rounds.end(attributes.object)
+
+    async def _all(self, attributes: Attributes, rounds: Reinvocation) -> bool:
         changed_any = False
         for hook in await self._hooks():
-            identity = f"{hook.configuration}/{hook.name}"
-            if attributes.reinvoked and not self._again(attributes, identity):
-                continue
             resource = await self._concerned(attributes, hook)
-            if resource is None:
+            identity = f"{hook.configuration}/{hook.name}"
+            if resource is None or (attributes.reinvoked and not rounds.is_due(identity)):
                 continue
             changed = False
             try:
@@ -249,18 +257,12 @@ class MutatingAdmissionWebhook(_Webhooks):
                 key = f"mutation.{_place(attributes, hook)}"
                 said = {"configuration": hook.configuration, "webhook": hook.name, "mutated": changed}
                 attributes.annotations[key] = orjson.dumps(said).decode()
-            changed_any |= changed
             if changed:
-                attributes.wants_reinvocation = True
+                rounds.require()
+                attributes.wants_reinvocation = changed_any = True
             if hook.spec.get("reinvocationPolicy") == "IfNeeded":
-                attributes.reinvocable[identity] = _digest(attributes.object)
+                rounds.add(identity)
         return changed_any
-
-    @staticmethod
-    def _again(attributes: Attributes, identity: str) -> bool:
-        """In the second round only who asked for it is called, and only if the object is no longer what it left."""
-        before = attributes.reinvocable.get(identity)
-        return before is not None and before != _digest(attributes.object)
 
     async def _apply(self, attributes: Attributes, hook: Hook, resource: ResourceInfo) -> bool:
         began, no = wall(), False
@@ -303,7 +305,7 @@ class MutatingAdmissionWebhook(_Webhooks):
         made = retyped(self._definitions, kind_of(attributes, resource), patched, strict=False)
         said = {"configuration": hook.configuration, "webhook": hook.name, "patch": patch, "patchType": _JSON_PATCH}
         attributes.annotations[f"patch.{_place(attributes, hook)}"] = orjson.dumps(said).decode()
-        return take_over(attributes, obj, read_back(attributes, resource, made))
+        return take_over(attributes, obj, read_back(attributes, resource, made), patched=True)
 
 
 def _check_time() -> None:
@@ -328,10 +330,6 @@ def _decoded(patch: str | list[int]) -> Any:
     if problem:
         raise CallError(f"received undecodable patch in webhook response: {problem}")
     return made
-
-
-def _digest(obj: Object | None) -> str:
-    return orjson.dumps(obj, option=orjson.OPT_SORT_KEYS).decode()
 
 
 class ValidatingAdmissionWebhook(_Webhooks):

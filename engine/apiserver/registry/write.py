@@ -21,7 +21,7 @@ from engine.api.strategies.strategy import (
     prepare_for_update,
 )
 from engine.api.taint_times import default_taint_times, renew_taint_time
-from engine.api.types import GVK, Object
+from engine.api.types import GVK, NAMESPACES, Object
 from engine.api.validation import check_create, check_status_update, check_update
 from engine.api.warnings import (
     warnings_before_create,
@@ -346,12 +346,14 @@ class Writer:
         self, call: Call, operation: Operation, obj: Object, old: Object | None, *, options: WriteOptions
     ) -> Attributes:
         info = call.info
+        name = info.name or obj["metadata"].get("name", "")
+        is_namespace = call.gvr_resource.gvr == NAMESPACES  # one is taken to be within itself
         return Attributes(
             operation,
             call.gvr_resource,
             info.subresource,
-            info.namespace,
-            info.name or obj["metadata"].get("name", ""),
+            info.namespace or (name if is_namespace else ""),
+            name,
             call.user,
             obj,
             old,
