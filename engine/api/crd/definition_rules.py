@@ -108,7 +108,7 @@ def _schemas(spec: Object, versions: list[Object], demands: Demands, problems: P
             continue
         at = f"spec.versions[{index}].schema.openAPIV3Schema"
         if demands.schemas:
-            problems.required(at, "schemas are required")
+            problems.required(at)
         elif not spec.get("preserveUnknownFields") and version.get("served"):
             problems.required(at, "because otherwise all fields are pruned")
     if spec.get("preserveUnknownFields") and has_defaults(spec):

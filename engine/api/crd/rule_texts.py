@@ -34,22 +34,22 @@ def _rule(rule: Object, path: str, problems: Problems) -> None:
     if not text:
         problems.required(f"{path}.rule", "rule is not specified")
     elif message and not message.strip():
-        problems.invalid(f"{path}.message", message, "message must be non-empty if specified")
+        problems.invalid(f"{path}.message", message, "must be non-empty if specified")
     elif _broken(message.strip()):
-        problems.invalid(f"{path}.message", message, "message must not contain line breaks")
+        problems.invalid(f"{path}.message", message, "must not contain line breaks")
     elif _broken(text) and not message.strip():
         problems.required(f"{path}.message", "message must be specified if rule contains line breaks")
 
 
 def _field_path(raw: Mapping[str, Any], field: str, path: str, problems: Problems) -> None:
     if not field.strip():
-        problems.invalid(path, field, "fieldPath must be non-empty if specified")
+        problems.invalid(path, field, "must be non-empty if specified")
     if _broken(field):
-        problems.invalid(path, field, "fieldPath must not contain line breaks")
+        problems.invalid(path, field, "must not contain line breaks")
     try:
         normalized(field, Structural(raw))
     except FieldPathError:
-        problems.invalid(path, field, "fieldPath must be a valid path")
+        problems.invalid(path, field, "must be a valid path")
 
 
 def _broken(text: str) -> bool:

@@ -55,7 +55,7 @@ def check_version(version: Object, index: int, common: Object, demands: Demands,
     if not own.get("selectableFields"):
         return
     if (own.get("schema") or {}).get("openAPIV3Schema") is None:
-        detail = "selectableFields may only be set when version.schema.openAPIV3Schema is not included"
+        detail = "may only be set when `version.schema.openAPIV3Schema` is not included"
         problems.invalid(f"{path}.selectableFields", "", detail)
     else:
         _selectable(own, f"{path}.selectableFields", problems)
@@ -72,7 +72,7 @@ def check_common(versions: list[Object], common: Object, demands: Demands, probl
     if not common.get("selectableFields"):
         return
     if common.get("schema") is None:
-        detail = "selectableFields may only be set when validations.schema is included"
+        detail = "may only be set when validations.schema is included"
         problems.invalid("spec.selectableFields", "", detail)
     else:
         _selectable(common, "spec.selectableFields", problems)
