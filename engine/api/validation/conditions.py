@@ -39,10 +39,10 @@ def _condition(condition: Object, path: str, problems: Problems) -> None:
     if generation < 0:
         problems.invalid(f"{path}.observedGeneration", generation, "must be greater than or equal to zero")
     if not condition.get("lastTransitionTime"):
-        problems.required(f"{path}.lastTransitionTime", "must be set")
+        problems.required(f"{path}.lastTransitionTime")
     reason = condition.get("reason", "")
     if not reason:
-        problems.required(f"{path}.reason", "must be set")
+        problems.required(f"{path}.reason")
     else:
         if not re.fullmatch(_REASON, reason):
             problems.invalid(f"{path}.reason", reason, regex_text(_REASON_TEXT, _REASON, *_REASON_EXAMPLES))

@@ -244,7 +244,7 @@ def typed_reference(reference: Object, path: str, problems: Problems) -> None:
     for field in ("kind", "name"):
         value = reference.get(field, "")
         if not value:
-            problems.required(f"{path}.{field}", f"{field} is required")
+            problems.required(f"{path}.{field}")
         else:
             problems.all_invalid(f"{path}.{field}", value, text.path_segment(value))
 

@@ -52,7 +52,7 @@ def _url(url: str, path: str, problems: Problems) -> None:
 def _service(service: Object, path: str, problems: Problems) -> None:
     for field in ("name", "namespace"):
         if not service.get(field):
-            problems.required(f"{path}.{field}", f"service {field} is required")
+            problems.required(f"{path}.{field}")
     port = service.get("port", 443)
     if wrong := text.port_number(port):
         problems.invalid(f"{path}.port", port, f"port is not valid: {','.join(wrong)}")

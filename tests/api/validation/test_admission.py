@@ -115,6 +115,11 @@ CASES: dict[str, tuple[GVK, Object, list[str]]] = {
             f'{_CONFIG}.service.path: Invalid value: "/x//y/": segment[1] may not be empty',
         ],
     ),
+    "a Service of nothing": (
+        WEBHOOKS,
+        webhooks(clientConfig={"service": {}}),
+        [f"{_CONFIG}.service.name: Required value", f"{_CONFIG}.service.namespace: Required value"],
+    ),
     "versions of reviews": (
         WEBHOOKS,
         webhooks(admissionReviewVersions=["v9", "v9"]),
@@ -337,5 +342,5 @@ def test_the_status_of_a_policy() -> None:
         "status.typeChecking.expressionWarnings[0].fieldRef: Required value",
         'status.typeChecking.expressionWarnings[1].fieldRef: Invalid value: "spec[a]": invalid JSONPath: invalid array '
         "index a",
-        "status.conditions[0].lastTransitionTime: Required value: must be set",
+        "status.conditions[0].lastTransitionTime: Required value",
     ]

@@ -51,6 +51,11 @@ NEW: dict[str, tuple[GVK, Object, list[str]]] = {
             f'spec.rules[0].host: Invalid value: "::ffff:1.2.3.4": {_SUBDOMAIN}',
         ],
     ),
+    "a resource of nothing": (
+        INGRESS,
+        {"metadata": {"name": "web", "namespace": "default"}, "spec": {"defaultBackend": {"resource": {}}}},
+        ["spec.defaultBackend.resource.kind: Required value", "spec.defaultBackend.resource.name: Required value"],
+    ),
     "a Service whose name begins with a digit": (INGRESS, ingress("a.b", service="1web"), []),
     "of a mapped address with more bits than its prefix has, only the first is said": (
         POLICY,
