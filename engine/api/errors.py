@@ -219,8 +219,13 @@ def invalid(gvk: GVK, name: str, causes: Iterable[Cause]) -> ApiError:
 
 def joined(causes: Iterable[Cause]) -> str:
     """The message of several field errors, which says each once (ErrorList.ToAggregate)."""
-    texts = list(dict.fromkeys(str(cause) for cause in causes))
-    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+    return aggregated(str(cause) for cause in causes)
+
+
+def aggregated(texts: Iterable[str]) -> str:
+    """Several errors as the text of one, which says each once (apimachinery util/errors, Aggregate.Error)."""
+    told = list(dict.fromkeys(texts))
+    return told[0] if len(told) == 1 else f"[{', '.join(told)}]"
 
 
 def internal(message: str) -> ApiError:

@@ -121,7 +121,13 @@ async def test_too_many_events(world: World, store: SqliteStore, tmp_path: Path)
         assert await tell(3) == (
             "Too many requests: limit reached on type SourceAndObject for key kubeletn1Poddefaultp"
         )
+        assert await tell(4) == (
+            "Too many requests: [limit reached on type Server for key , limit reached on type SourceAndObject for key "
+            "kubeletn1Poddefaultp]"
+        )
         assert await tell(4, "n2") == "Too many requests: limit reached on type Server for key "
+        dry = await admin.send("POST", "/api/v1/namespaces/default/events", query={"dryRun": ["All"]}, body=event(4))
+        assert dry.status == 201  # nothing of it is stored
         await world.clock.sleep(10)
         assert [await tell(5), await tell(6, "n2"), await tell(7)] == ["", "", ""]
 

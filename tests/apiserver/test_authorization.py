@@ -10,6 +10,7 @@ from engine.client import Client
 from tests.apiserver.conftest import ClientFor, pod
 
 RBAC = "rbac.authorization.k8s.io"
+RULES_REVIEWS = GVR("authorization.k8s.io", "v1", "selfsubjectrulesreviews")
 ACCESS = GVR("authorization.k8s.io", "v1", "selfsubjectaccessreviews")
 
 
@@ -104,8 +105,17 @@ async def test_resource_names_limit_a_rule(client: Client, client_for: ClientFor
 
 async def test_a_binding_to_a_role_that_is_not_there_says_so(client: Client, client_for: ClientFor) -> None:
     await client.create(ROLE_BINDINGS, binding("jane", "gone", user("jane")), namespace="default")
-    with pytest.raises(ApiError, match=r'RBAC: role\.rbac\.authorization\.k8s\.io "gone" not found'):
+    with pytest.raises(ApiError, match=r'RBAC: role\.rbac\.authorization\.k8s\.io "gone" not found$'):
         await client_for("jane").list(PODS, namespace="default")
+    for number, name in enumerate(("gone", "lost")):
+        await client.create(ROLE_BINDINGS, binding(f"jane-{number}", name, user("jane")), namespace="default")
+    texts = [f'role.rbac.authorization.k8s.io "{name}" not found' for name in ("gone", "lost")]
+    with pytest.raises(ApiError) as caught:
+        await client_for("jane").list(PODS, namespace="default")
+    assert caught.value.message.endswith(f": RBAC: [{', '.join(texts)}]")
+    review = {"spec": {"namespace": "default"}}
+    status = (await client_for("jane").create(RULES_REVIEWS, review))["status"]
+    assert (status["incomplete"], status["evaluationError"]) == (False, f"[{', '.join(texts)}]")
 
 
 COMPONENTS = {

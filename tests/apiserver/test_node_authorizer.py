@@ -211,7 +211,7 @@ async def test_a_kubelet_reports_of_a_claim_what_it_sees(kubelet: Client) -> Non
         return await kubelet.patch(CLAIMS, "disk", patch, namespace="default", subresource="status")
 
     await report(status={"capacity": {"storage": "2Gi"}})
-    with pytest.raises(ApiError, match=r"not allowed to update fields other than status\.capacity and"):
+    with pytest.raises(ApiError, match=r"not allowed to update fields other than status\.quantity and"):
         await report(status={"phase": "Bound"})
 
 

@@ -197,6 +197,16 @@ async def test_extended_resource_toleration(started: With) -> None:
         assert made["spec"].get("tolerations", []) == wanted, name
 
 
+NO_NAME = (
+    "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric "
+    "character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
+    "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
+)
+NO_VALUE = (
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and "
+    "end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is "
+    "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
+)
 SELECTORS: dict[str, tuple[str, dict[str, str], dict[str, str] | tuple[int, str, str]]] = {
     "none": ("", {}, {}),
     "the namespace's": ("infra=false, env = test", {}, {"infra": "false", "env": "test"}),
@@ -212,6 +222,8 @@ SELECTORS: dict[str, tuple[str, dict[str, str], dict[str, str] | tuple[int, str,
         ),
     ),
     "no labels": ("infra", {}, (500, "", "invalid selector: [infra]")),
+    "no key": ("a=b,=c", {}, (500, "", f'<nil>: Invalid value: "": name part must be non-empty; {NO_NAME}')),
+    "no value": ("infra=-", {}, (500, "", f'[infra]: Invalid value: "-": {NO_VALUE}')),
 }
 
 
@@ -224,6 +236,13 @@ async def test_pod_node_selector(started: With) -> None:
             assert await _refused(creating) == (*wanted[:2], wanted[2].format(f"web-{number}")), name
         else:
             assert (await creating)["spec"].get("nodeSelector", {}) == wanted, name
+    await _annotate(client, **{"node-selector": "infra=false"})
+    asked = pod(nodeSelector={"infra": "true"})
+    code, _, told = await _refused(
+        client.create(PODS, {**asked, "metadata": {"generateName": "web-"}}, namespace="default")
+    )
+    conflict = "pods is forbidden: pod node label selector conflicts with its namespace node label selector"
+    assert (code, told) == (403, conflict)  # of a name that is not made yet nothing is told
 
 
 KEYS = '[{"key": "testKey", "operator": "Equal", "value": "testValue", "effect": "NoSchedule"}]'

@@ -112,6 +112,16 @@ async def test_nobody_grants_in_a_role_what_they_do_not_have(client: Client, cli
     )
 
 
+async def test_roles_that_there_are_not_are_told_beside_what_is_missing(client: Client, client_for: ClientFor) -> None:
+    await let_grant(client, READS)
+    for name in ("gone", "lost"):
+        await client.create(ROLE_BINDINGS, binding(name, name, user("jane")), namespace="default")
+    with pytest.raises(ApiError) as caught:
+        await client_for("jane").create(ROLES, role("spy", SECRETS), namespace="default")
+    gone, lost = (f'role.rbac.authorization.k8s.io "{name}" not found' for name in ("gone", "lost"))
+    assert caught.value.message.endswith(f'Verbs:["get"]}}; resolution errors: [[{gone}, {lost}]]')
+
+
 GRANTS: dict[str, tuple[list[Object], list[str]]] = {
     "only what is missing, its verbs together": (
         [{"apiGroups": [""], "resources": ["pods", "secrets"], "verbs": ["get", "list", "watch"]}],

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.api.errors import ApiError, bad_request, invalid
+from engine.api.errors import ApiError, aggregated, bad_request, invalid
 from engine.api.types import Object
 from engine.api.unset_times import with_unset_creation
 from engine.api.wire import Request
@@ -17,10 +17,12 @@ from engine.apiserver.authentication import UnionAuthenticator, UserInfo
 from engine.apiserver.authentication.tokens import ISSUER, ServiceAccountAuthenticator, TokenError
 from engine.apiserver.authentication.user import AUTHENTICATED
 from engine.apiserver.authorization import Attributes, UnionAuthorizer, Verdict
+from engine.apiserver.authorization.nodes import is_node
 from engine.apiserver.authorization.rbac import RBACAuthorizer
 from engine.apiserver.call import Call
 
 _UNKNOWN = "invalid bearer token"
+_NOT_LISTED = "node authorizer does not support user rule resolution"
 
 
 class Reviews:
@@ -82,15 +84,20 @@ class Reviews:
         return status
 
     def _rules(self, user: UserInfo, namespace: str) -> Object:
+        """What RBAC grants; what a node may besides that, nobody can list."""
         resources, paths = [], []
-        for grant in self._rbac.grants(user, namespace):
+        resolved, node = self._rbac.resolve(user, namespace), is_node(user)
+        for grant in resolved.grants:
             rule = grant.rule
             if rule.get("nonResourceURLs"):
                 paths.append({"verbs": rule["verbs"], "nonResourceURLs": rule["nonResourceURLs"]})
             if rule.get("resources"):
                 fields = ("verbs", "apiGroups", "resources", "resourceNames")
                 resources.append({field: rule[field] for field in fields if rule.get(field)})
-        return {"resourceRules": resources, "nonResourceRules": paths, "incomplete": False}
+        status: Object = {"resourceRules": resources, "nonResourceRules": paths, "incomplete": node}
+        if errors := [*([_NOT_LISTED] if node else ()), *resolved.errors]:
+            status["evaluationError"] = aggregated(errors)
+        return status
 
     async def _token(self, token: str, audiences: list[str]) -> Object:
         """Asks as a request would whose header is `Bearer` and the token, but for these audiences."""

@@ -14,7 +14,7 @@ from engine.apiserver.admission.attributes import Attributes, Operation, Plugin
 from engine.apiserver.authentication.user import SYSTEM_MASTERS, UserInfo
 from engine.apiserver.authorization import Attributes as Question
 from engine.apiserver.authorization import UnionAuthorizer, Verdict
-from engine.apiserver.authorization.rbac import RBACAuthorizer
+from engine.apiserver.authorization.rbac import RBACAuthorizer, Resolved
 from engine.apiserver.authorization.rules import ALL, covers_resource, names_of, path_matches
 
 _GROUP = "rbac.authorization.k8s.io"
@@ -54,7 +54,8 @@ class RBACEscalation(Plugin):
             return
         self._check_held(attributes, role.get("rules") or [])
         aggregates = any(each and each.get("aggregationRule") is not None for each in (role, old))
-        if aggregates and self._missing(attributes, _EVERYTHING):  # it may gather anything
+        held = self._rbac.resolve(attributes.user, attributes.namespace)
+        if aggregates and _missing(held, _EVERYTHING):  # it may gather anything
             raise forbidden(attributes.resource.gvr, attributes.name, _AGGREGATION)
 
     async def _binding(self, attributes: Attributes, binding: Object) -> None:
@@ -81,19 +82,21 @@ class RBACEscalation(Plugin):
         return answer.decision.verdict is Verdict.ALLOW
 
     def _check_held(self, attributes: Attributes, rules: list[Object]) -> None:
-        missing = self._missing(attributes, rules)
+        resolved = self._rbac.resolve(attributes.user, attributes.namespace)
+        missing = _missing(resolved, rules)
         if missing:
             shown = "\n".join(sorted({_shown(rule) for rule in _compact(missing)}))
-            raise forbidden(
-                attributes.resource.gvr,
-                attributes.name,
-                f"{_who(attributes.user)} is attempting to grant RBAC permissions not currently held:\n{shown}",
+            unknown = f"; resolution errors: [{resolved.error}]" if resolved.error else ""
+            why = (
+                f"{_who(attributes.user)} is attempting to grant RBAC permissions not currently held:\n{shown}{unknown}"
             )
+            raise forbidden(attributes.resource.gvr, attributes.name, why)
 
-    def _missing(self, attributes: Attributes, rules: list[Object]) -> list[Object]:
-        """Of the rules, each taken apart, what the user's own do not cover."""
-        held = [grant.rule for grant in self._rbac.grants(attributes.user, attributes.namespace)]
-        return [simple for rule in rules for simple in _simple(rule) if not _covered(simple, held)]
+
+def _missing(resolved: Resolved, rules: list[Object]) -> list[Object]:
+    """Of the rules, each taken apart, what the user's own do not cover."""
+    held = [grant.rule for grant in resolved.grants]
+    return [simple for rule in rules for simple in _simple(rule) if not _covered(simple, held)]
 
 
 def _only_for_collection(new: Object, old: Object) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from engine.api.errors import aggregated
 from engine.api.pod_amounts import amounts_without_overhead
 from engine.api.quantity import Quantity
 from engine.api.quota import Amounts, parsed
@@ -55,9 +56,8 @@ class LimitRanger(Plugin):
         if not _handles(attributes, _BOUND) or obj is None:
             return
         for limits in await self._limits(attributes.namespace):
-            problems = list(dict.fromkeys(_wrong(limits, obj)))  # as an aggregate of errors says each text once
-            if problems:
-                raise denied(attributes, problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]")
+            if problems := list(_wrong(limits, obj)):
+                raise denied(attributes, aggregated(problems))
 
     async def _limits(self, namespace: str) -> Iterable[list[Object]]:
         if self._ranges is None:

@@ -6,7 +6,7 @@ Source: plugin/pkg/admission/noderestriction/admission.go (admitServiceAccount, 
 from __future__ import annotations
 
 from engine.api.csi_migration import migrated_driver
-from engine.api.errors import ApiError
+from engine.api.errors import ApiError, aggregated
 from engine.api.persistent_volumes import CLAIMS, VOLUMES
 from engine.api.types import GVR, PODS, Object
 from engine.apiserver.admission.attributes import Attributes, denied
@@ -64,9 +64,7 @@ class NodeTokens:
             except ApiError as error:
                 failures.append(error.message)
         if failures:
-            told = list(dict.fromkeys(failures))
-            text = told[0] if len(told) == 1 else f"[{', '.join(told)}]"
-            raise denied(attributes, f'error validating audience "{audience}": {text}')
+            raise denied(attributes, f'error validating audience "{audience}": {aggregated(failures)}')
         user, name, namespace = attributes.user, attributes.name, attributes.namespace
         question = Question(user, _VERB, "", "v1", audience, namespace=namespace, name=name)
         if (await self._authorizer.authorize(question)).decision.verdict is not Verdict.ALLOW:

@@ -10,9 +10,8 @@ from engine.apiserver.admission.attributes import CHANGES, Attributes, Operation
 from engine.apiserver.admission.node_certificates import NodeCertificates
 from engine.apiserver.admission.node_pods import mirror_pod_refusal
 from engine.apiserver.admission.node_tokens import NodeTokens, not_listed
-from engine.apiserver.authentication.user import NODE_PREFIX, NODES_GROUP
 from engine.apiserver.authorization import UnionAuthorizer
-from engine.apiserver.authorization.nodes import node_of
+from engine.apiserver.authorization.nodes import is_node, node_of
 from engine.apiserver.lookup import Lookup
 
 _LEASE_NAMESPACE = "kube-node-lease"
@@ -47,11 +46,11 @@ class NodeRestriction(Plugin):
         self._certificates = NodeCertificates(lookup, authorizer)
 
     async def mutate(self, attributes: Attributes) -> bool:
+        if not is_node(attributes.user):
+            return False
         node = node_of(attributes.user)
         if not node:
-            if attributes.user.name == NODE_PREFIX and NODES_GROUP in attributes.user.groups:
-                raise denied(attributes, f"could not determine node from user {_quoted(NODE_PREFIX)}")
-            return False
+            raise denied(attributes, f"could not determine node from user {_quoted(attributes.user.name)}")
         match attributes.key:
             case "pods":
                 await self._pod(attributes, node)
@@ -119,6 +118,8 @@ class NodeRestriction(Plugin):
             raise denied(attributes, f"node {_quoted(node)} cannot update labels through pod status")
         if _claims(attributes.object) != _claims(attributes.old):
             raise denied(attributes, f"node {_quoted(node)} cannot update resource claim statues")
+        if _extended_claim(attributes.object) != _extended_claim(attributes.old):
+            raise denied(attributes, f"node {_quoted(node)} cannot update extended resource claim status")
 
     async def _eviction(self, attributes: Attributes, node: str) -> None:
         pod = await self._lookup.find(PODS, attributes.namespace, attributes.name)
@@ -183,7 +184,7 @@ class NodeRestriction(Plugin):
         if _but_reported(new) != _but_reported(old):
             raise denied(
                 attributes,
-                f"node {_quoted(node)} is not allowed to update fields other than status.capacity and "
+                f"node {_quoted(node)} is not allowed to update fields other than status.quantity and "
                 "status.conditions",
             )
 
@@ -217,6 +218,10 @@ def _config_source(node: Object) -> object:
 def _claims(pod: Object | None) -> list[tuple[str, str | None]]:
     statuses = ((pod or {}).get("status") or {}).get("resourceClaimStatuses") or ()
     return [(each.get("name", ""), each.get("resourceClaimName")) for each in statuses]
+
+
+def _extended_claim(pod: Object | None) -> object:
+    return ((pod or {}).get("status") or {}).get("extendedResourceClaimStatus")
 
 
 def _but_reported(claim: Object) -> Object:

@@ -25,17 +25,22 @@ _MIRROR = "kubernetes.io/config.mirror"
 _ATTACHMENTS = GVR("storage.k8s.io", "v1", "volumeattachments")
 _SLICES = GVR("resource.k8s.io", "v1", "resourceslices")
 _POD_CERTIFICATES = GVR("certificates.k8s.io", "v1", "podcertificaterequests")
+# Since when the feature is there, and since when it is on.
+_ACCOUNTS_KNOWN_SINCE, _ACCOUNTS_READ_SINCE = (1, 33), (1, 34)
 _OWN_VERBS = frozenset(("get", "create", "update", "patch", "delete"))
 _WRITES = frozenset(("create", "update", "patch"))
 _READS = frozenset(("get", "list", "watch"))
 Needs = Callable[[Object], set[str]]
 
 
+def is_node(user: UserInfo) -> bool:
+    """Whether a user is a kubelet (pkg/auth/nodeidentifier)."""
+    return user.name.startswith(NODE_PREFIX) and NODES_GROUP in user.groups
+
+
 def node_of(user: UserInfo) -> str:
-    """The name of the node that a user is the kubelet of; "" for anybody else (pkg/auth/nodeidentifier)."""
-    if user.name.startswith(NODE_PREFIX) and NODES_GROUP in user.groups:
-        return user.name.removeprefix(NODE_PREFIX)
-    return ""
+    """The name of the node that a user is the kubelet of; "" for anybody else, and for one of no name."""
+    return user.name.removeprefix(NODE_PREFIX) if is_node(user) else ""
 
 
 class NodeAuthorizer:
@@ -48,11 +53,16 @@ class NodeAuthorizer:
         self._lookup = lookup
         self._resources = resources
         self._rules = rules
+        pods = resources.get(*PODS)
+        assert pods is not None, "every version serves Pods"
+        self._of_pods, self._release = pods, pods.release
 
     async def authorize(self, attributes: Attributes) -> Decision:
+        if not is_node(attributes.user):
+            return Decision(Verdict.NO_OPINION)
         node = node_of(attributes.user)
         if not node:
-            return Decision(Verdict.NO_OPINION)
+            return Decision(Verdict.NO_OPINION, f'unknown node for user "{attributes.user.name}"')
         refusal = await self._refusal(node, attributes)
         if refusal is None:
             return Decision(Verdict.ALLOW, "", self.name)
@@ -76,7 +86,7 @@ class NodeAuthorizer:
             case "storage.k8s.io", "volumeattachments":
                 return self._not_a_get(asked) or await self._placed(node, asked, _ATTACHMENTS)
             case "", "serviceaccounts":
-                return await self._token(node, asked)
+                return await self._account(node, asked)
             case "coordination.k8s.io", "leases":
                 return _lease(node, asked)
             case "storage.k8s.io", "csinodes":
@@ -103,9 +113,9 @@ class NodeAuthorizer:
     # -- what the node's Pods need
 
     async def _pods(self, node: str, namespace: str) -> Iterator[Object]:
-        info = self._resources.get(*PODS)
-        assert info is not None, "every version serves Pods"
-        return (await self._caches.started(info)).objects(namespace, node)
+        """A node's Pods, of one namespace alone: an object of the same name in another is nothing that they need."""
+        pods = (await self._caches.started(self._of_pods)).objects("", node)
+        return (pod for pod in pods if pod["metadata"]["namespace"] == namespace)
 
     async def _related(self, node: str, asked: Attributes, needs: Needs) -> str | None:
         if not asked.name:
@@ -152,6 +162,14 @@ class NodeAuthorizer:
             return "No Object name found"
         found = await self._lookup.find(gvr, asked.namespace, asked.name)
         return None if ((found or {}).get("spec") or {}).get("nodeName") == node else _unrelated(node)
+
+    async def _account(self, node: str, asked: Attributes) -> str | None:
+        """Read for a credential provider (KubeletServiceAccountTokenForCredentialProviders), or for a token of it."""
+        if asked.verb == "get" and not asked.subresource and self._release >= _ACCOUNTS_KNOWN_SINCE:
+            if self._release < _ACCOUNTS_READ_SINCE:
+                return "not allowed to get service accounts"
+            return await self._related(node, asked, _accounts_of)
+        return await self._token(node, asked)
 
     async def _token(self, node: str, asked: Attributes) -> str | None:
         if asked.verb != "create" or not asked.name:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple, Protocol
 
+from engine.api.errors import aggregated
 from engine.api.types import Object
 from engine.apiserver.authentication.user import SERVICE_ACCOUNT_PREFIX, UserInfo
 from engine.apiserver.authorization.attributes import Attributes, Decision, Verdict
@@ -31,13 +32,17 @@ class Grant(NamedTuple):
     rule: Object
 
 
-class _Resolved:
+class Resolved:
     """All grants of one user in one namespace."""
 
     def __init__(self, grants: list[Grant], errors: list[str]) -> None:
         self.grants = grants
-        self.errors = errors
+        self.errors = errors  # why there may be more: roles that there are not
         self._decided: dict[tuple[str, str, str, str], list[tuple[str, frozenset[str] | None]]] = {}
+
+    @property
+    def error(self) -> str:
+        return aggregated(self.errors) if self.errors else ""
 
     def why(self, attributes: Attributes) -> str:
         """The reason for which a request is allowed; "" if it is not."""
@@ -76,25 +81,21 @@ class RBACAuthorizer:
         self._generation: tuple[int, ...] = ()
         self._rules: dict[tuple[str, str, str], list[Object]] = {}
         self._bindings: dict[str, list[Object]] = {}
-        self._resolved: dict[tuple[UserInfo, str], _Resolved] = {}
+        self._resolved: dict[tuple[UserInfo, str], Resolved] = {}
 
     async def authorize(self, attributes: Attributes) -> Decision:
         resolved = self.resolve(attributes.user, attributes.namespace)
         if reason := resolved.why(attributes):
             return Decision(Verdict.ALLOW, f"RBAC: allowed by {reason}", self.name)
-        errors = ", ".join(resolved.errors)
-        return Decision(Verdict.NO_OPINION, f"RBAC: {errors}" if errors else "")
-
-    def grants(self, user: UserInfo, namespace: str) -> list[Grant]:
-        """Every rule that a user has in a namespace, those of the cluster included."""
-        return self.resolve(user, namespace).grants
+        return Decision(Verdict.NO_OPINION, f"RBAC: {resolved.error}" if resolved.error else "")
 
     def role_rules(self, kind: str, namespace: str, name: str) -> list[Object] | None:
         """The rules of a Role or ClusterRole; None if there is none of that name."""
         self._refresh()
         return self._rules.get((kind, namespace if kind == "Role" else "", name))
 
-    def resolve(self, user: UserInfo, namespace: str) -> _Resolved:
+    def resolve(self, user: UserInfo, namespace: str) -> Resolved:
+        """Every rule that a user has in a namespace, those of the cluster included."""
         self._refresh()
         key = (user, namespace)
         resolved = self._resolved.get(key)
@@ -121,7 +122,7 @@ class RBACAuthorizer:
         for binding in role_bindings.objects():
             self._bindings.setdefault(binding["metadata"]["namespace"], []).append(binding)
 
-    def _resolve(self, user: UserInfo, namespace: str) -> _Resolved:
+    def _resolve(self, user: UserInfo, namespace: str) -> Resolved:
         grants: list[Grant] = []
         errors: list[str] = []
         for scope in dict.fromkeys(("", namespace)):
@@ -137,7 +138,7 @@ class RBACAuthorizer:
                     continue
                 reason = _describe(binding, subject, scope)
                 grants.extend(Grant(reason, rule) for rule in rules)
-        return _Resolved(grants, errors)
+        return Resolved(grants, errors)
 
 
 def _subject_for(binding: Object, user: UserInfo, scope: str) -> Mapping[str, str] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 
-from engine.api.errors import ApiError
+from engine.api.errors import ApiError, aggregated
 from engine.api.types import EVENTS, Object
 from engine.api.validation.problems import Problems
 from engine.apiserver.admission.attributes import WRITES, Attributes, Operation, Plugin
@@ -57,14 +57,14 @@ class EventRateLimit(Plugin):
         self._limits = [_Limit(clock, limit) for limit in limits]
 
     async def validate(self, attributes: Attributes) -> None:
-        """Every limit counts each event, also one that another refuses. Raises ApiError 429."""
-        if attributes.resource.gvr != EVENTS or attributes.operation is Operation.DELETE:
+        """Every limit counts each event, also one that another refuses; what is stored nowhere counts for none. Raises
+        ApiError 429."""
+        if attributes.resource.gvr != EVENTS or attributes.operation is Operation.DELETE or attributes.dry_run:
             return
         reached = [limit for limit in self._limits if not limit.accepts(attributes)]
         if reached:
-            limit = reached[-1]
-            text = f"limit reached on type {limit.type} for key {limit.key(attributes)}"
-            raise ApiError(429, "TooManyRequests", f"Too many requests: {text}")
+            texts = (f"limit reached on type {limit.type} for key {limit.key(attributes)}" for limit in reached)
+            raise ApiError(429, "TooManyRequests", f"Too many requests: {aggregated(texts)}")
 
 
 class _Limit:

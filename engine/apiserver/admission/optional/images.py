@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.api.errors import ApiError
+from engine.api.errors import ApiError, aggregated
 from engine.api.types import Object
 from engine.apiserver.admission.attributes import WRITES, Attributes, Plugin, denied
 
@@ -43,7 +43,7 @@ class AlwaysPullImages(Plugin):
             if policy != "Always"
         ]
         if wrong:
-            raise ApiError(500, "", wrong[0] if len(wrong) == 1 else f"[{', '.join(wrong)}]")
+            raise ApiError(500, "", aggregated(wrong))
 
 
 def _concerns(attributes: Attributes, pod: Object) -> bool:

@@ -7,10 +7,12 @@ The files that the first two can have for a whole cluster are left out: namespac
 
 from __future__ import annotations
 
-from engine.api.errors import ApiError, not_found
+from engine.api.errors import ApiError, forbidden, not_found
+from engine.api.golang.text import quoted
+from engine.api.label_syntax import label_key_errors, label_value_errors
 from engine.api.qos import qos_class
 from engine.api.tolerations import merged, permitted
-from engine.api.types import NAMESPACES, Object, copy_object
+from engine.api.types import NAMESPACES, PODS, Object, copy_object
 from engine.api.validation.annotated_json import Struct, decoded
 from engine.api.validation.resources import is_extended_resource
 from engine.apiserver.admission.attributes import CREATES, WRITES, Attributes, Operation, Plugin, denied
@@ -69,7 +71,7 @@ class PodNodeSelector(Plugin):
         own = attributes.object["spec"].get("nodeSelector") or {}
         if any(own.get(name, value) != value for name, value in wanted.items()):
             why = "pod node label selector conflicts with its namespace node label selector"
-            raise denied(attributes, why)
+            raise forbidden(PODS, attributes.object["metadata"].get("name", ""), why)
         return wanted
 
 
@@ -80,7 +82,12 @@ def _labels(selector: str) -> dict[str, str]:
         pair = part.split("=")
         if len(pair) != 2:
             raise _plain(f"invalid selector: [{' '.join(pair)}]")
-        found[pair[0].strip()] = pair[1].strip()
+        key, value = pair[0].strip(), pair[1].strip()
+        if wrong := label_key_errors(key):
+            raise _plain(f"<nil>: Invalid value: {quoted(key)}: {'; '.join(wrong)}")
+        if wrong := label_value_errors(value):
+            raise _plain(f"[{key}]: Invalid value: {quoted(value)}: {'; '.join(wrong)}")
+        found[key] = value
     return found
 
 
@@ -152,16 +159,12 @@ class ExtendedResourceToleration(Plugin):
 
 
 def _tolerate(spec: Object, toleration: Object) -> None:
-    """In the place of one of the same key, operator, value and effect, or behind all others."""
+    """In the place of those of the same key, operator, value and effect, or behind all others."""
     fields = ("key", "operator", "value", "effect")
-    found: list[Object] = list(spec.get("tolerations") or ())
-    for index, each in enumerate(found):
-        if all((each.get(field) or "") == toleration.get(field, "") for field in fields):
-            found[index] = toleration
-            break
-    else:
-        found.append(toleration)
-    spec["tolerations"] = found
+    before: list[Object] = list(spec.get("tolerations") or ())
+    same = [all((each.get(field) or "") == toleration.get(field, "") for field in fields) for each in before]
+    found = [toleration if is_same else each for each, is_same in zip(before, same, strict=True)]
+    spec["tolerations"] = found if any(same) else [*found, toleration]
 
 
 class LimitPodHardAntiAffinityTopology(Plugin):
