@@ -133,6 +133,9 @@ class History:
         """Delete what nobody uses any more beyond `spec.revisionHistoryLimit`, oldest first. `live` are names."""
         unused = [each for each in revisions if each["metadata"]["name"] not in live]
         surplus = len(unused) - int(owner["spec"].get("revisionHistoryLimit", 10))
-        for each in unused[: max(0, surplus)]:
+        await self.delete(unused[: max(0, surplus)])
+
+    async def delete(self, revisions: Sequence[Object]) -> None:
+        for each in revisions:
             metadata = each["metadata"]
             await self._client.delete(CONTROLLER_REVISIONS, metadata["name"], namespace=metadata["namespace"])

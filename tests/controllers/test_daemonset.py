@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
-from engine.api.types import NODES, PODS, Object
-from engine.controllers.daemonset.controller import DAEMON_SETS
-from engine.controllers.daemonset.fitting import Fit, fit, pinned_to
-from engine.controllers.daemonset.planning import Plan, by_node, plan_nodes, plan_update
+from engine.api.types import NODES, PODS, SERVICE_ACCOUNTS, Object
+from engine.client import Client
+from engine.controllers.daemonset.controller import DAEMON_SETS, DaemonSetController
+from engine.controllers.daemonset.fitting import Fit, daemon_tolerations, fit, pinned_to
+from engine.controllers.daemonset.planning import Plan, by_node, daemon_set_status, plan_nodes, plan_update
+from engine.controllers.history import CONTROLLER_REVISIONS
 from engine.world import World
 from tests.controllers.cluster import TestCluster, running
 from tests.controllers.objects import pod
@@ -75,6 +77,20 @@ def affinity(**expression: Any) -> Object:
 )
 def test_where_a_daemon_belongs(spec: Object, on: Object, expected: Fit) -> None:
     assert fit(daemon_set(spec), on) == expected
+
+
+def test_a_toleration_of_the_same_taint_gives_way_to_that_of_daemons() -> None:
+    brief = {
+        "key": "node.kubernetes.io/not-ready",
+        "operator": "Exists",
+        "effect": "NoExecute",
+        "tolerationSeconds": 30,
+    }
+    other = {"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoSchedule"}
+    found = daemon_tolerations({"tolerations": [brief, other]})
+    forever = {key: value for key, value in brief.items() if key != "tolerationSeconds"}
+    assert found[:2] == [forever, other]
+    assert len(found) == 7
 
 
 def daemon(on: str, *, hashed: str = "new", name: str = "", **fields: Any) -> Object:
@@ -161,6 +177,79 @@ def test_updates(rolling: Object, pods: list[str], expected: tuple[list[str], li
     target = daemon_set(updateStrategy={"type": "RollingUpdate", "rollingUpdate": rolling})
     nodes = [node(name) for name in "abc"]
     assert acts(plan_update(target, nodes, by_node(made), hashed="new", now=NOW)) == expected
+
+
+SURGE = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
+
+
+@pytest.mark.parametrize(
+    ("states", "expected"),
+    [
+        pytest.param({"a": ["old"], "x": ["old unready"]}, (["a"], ["agent-x-old"]), id="one that is down goes"),
+        pytest.param({"a": ["new unready"], "x": ["old"]}, ([], []), id="one that is up waits for another"),
+        pytest.param({"a": ["new"], "x": ["old"]}, ([], ["agent-x-old"]), id="there is another"),
+        pytest.param({"a": ["old"], "b": ["new"], "x": ["old"], "y": ["old"]}, (["a"], ["agent-x-old", "agent-y-old"]),
+                     id="there are enough"),
+        pytest.param({"a": ["new"], "x": ["old", "new"]}, ([], ["agent-x-old"]), id="a new one is there as well"),
+    ],
+)  # fmt: skip
+def test_a_surge_leaves_nodes_where_none_should_run_when_there_are_enough_elsewhere(
+    states: dict[str, list[str]], expected: tuple[list[str], list[str]]
+) -> None:
+    made = []
+    for name, pods in states.items():
+        for state in pods:
+            hashed, _, health = state.partition(" ")
+            made.append(daemon(name, hashed=hashed, ready=health != "unready"))
+    nodes = [node(name) for name in states if name in "ab"]
+    nodes += [node(name, ("gpu", "NoSchedule")) for name in states if name in "xy"]
+    changes = plan_update(daemon_set(updateStrategy=SURGE), nodes, by_node(made), hashed="new", now=NOW)
+    assert acts(changes) == expected
+
+
+def test_a_pod_that_is_over_and_deleted_is_replaced_at_once() -> None:
+    over = daemon("a", phase="Succeeded", metadata={**LEAVING, "finalizers": ["example.com/hold"]})
+    assert acts(nodes_planned(daemon_set(), [node("a")], [over])) == (["a"], [])
+
+
+def test_a_pod_of_the_current_generation_is_up_to_date_whatever_its_hash() -> None:
+    target = daemon_set(updateStrategy={"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1}})
+    target["metadata"]["annotations"] = {"deprecated.daemonset.template.generation": "3"}
+    made = daemon("a", hashed="another")
+    made["metadata"]["labels"]["pod-template-generation"] = "3"
+    pods, nodes = by_node([made]), [node("a")]
+    assert acts(plan_update(target, nodes, pods, hashed="new", now=NOW)) == ([], [])
+    status = daemon_set_status(target, nodes, pods, hashed="new", collisions=None, observed=1, now=NOW)
+    assert status["updatedNumberScheduled"] == 1
+
+
+async def test_revisions_that_pods_have_count_among_those_that_are_kept(world: World) -> None:
+    async def given(admin: Client) -> None:
+        made = daemon_set(revisionHistoryLimit=1, updateStrategy={"type": "OnDelete"})
+        made = await admin.create(DAEMON_SETS, made, namespace="default")
+        owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "agent", "uid": made["metadata"]["uid"]}
+        for number in (1, 2, 3):
+            labels = {"app": "agent", "controller-revision-hash": f"h{number}"}
+            metadata = {
+                "name": f"agent-h{number}",
+                "labels": labels,
+                "ownerReferences": [{**owner, "controller": True}],
+            }
+            data = {"spec": {"template": {"$patch": "replace", "spec": {"priority": number}}}}
+            revision = {"metadata": metadata, "data": data, "revision": number}
+            await admin.create(CONTROLLER_REVISIONS, revision, namespace="default")
+        await admin.create(SERVICE_ACCOUNTS, {"metadata": {"name": "default"}}, namespace="default")
+        metadata = {"name": "agent-a", "labels": labels, "ownerReferences": [{**owner, "controller": True}]}
+        pod = {"metadata": metadata, "spec": {"nodeName": "a", "containers": [{"name": "c", "image": "agent"}]}}
+        await admin.create(PODS, pod, namespace="default")
+
+    async with running(world, controllers=(DaemonSetController,), given=given) as cluster:
+
+        async def forgotten() -> bool:
+            found = await cluster.objects(CONTROLLER_REVISIONS, namespace="default")
+            return {each["revision"] for each in found} == {3, 4}
+
+        await cluster.eventually("the two that no Pod has are gone", forgotten)
 
 
 def test_surge_removes_the_old_one_when_the_new_one_is_there() -> None:

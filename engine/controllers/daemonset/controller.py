@@ -11,6 +11,7 @@ from engine.api.types import GVK, GVR, NODES, Object, copy_object
 from engine.client import NORMAL, WARNING, object_key
 from engine.controllers.daemonset.fitting import daemon_tolerations, fit, pinned_to
 from engine.controllers.daemonset.planning import (
+    POD_GENERATION,
     Plan,
     by_node,
     daemon_set_status,
@@ -26,7 +27,6 @@ from engine.controllers.slow_start import as_failure, slow_start
 
 DAEMON_SETS = GVR("apps", "v1", "daemonsets")
 KIND = GVK("apps", "v1", "DaemonSet")
-POD_GENERATION = "pod-template-generation"
 BURST_REPLICAS = 250
 MAX_FAILURE_DELAY = 900.0
 
@@ -78,7 +78,7 @@ class DaemonSetController(PodOwnerController):
         known = await self._history.claim(daemon_set)
         collisions = (daemon_set.get("status") or {}).get("collisionCount")
         current, counted = await self._history.current(daemon_set, known, collisions=collisions or 0)
-        hashed = current["metadata"]["labels"][POD_REVISION]
+        name, hashed = current["metadata"]["name"], current["metadata"]["labels"][POD_REVISION]
         collisions = counted if counted else collisions
         satisfied = self.expectations.satisfied(key)
         try:
@@ -86,14 +86,16 @@ class DaemonSetController(PodOwnerController):
                 await self._manage(key, daemon_set, hashed)
                 if self.expectations.satisfied(key):
                     await self._roll(key, daemon_set, hashed)
-                live = {current["metadata"]["name"], *await self._revisions_in_use(daemon_set, known)}
-                await self._history.truncate(daemon_set, known, live=live)
+                await self._forget_revisions(daemon_set, [each for each in known if each["metadata"]["name"] != name])
         finally:
             await self._report(key, daemon_set, hashed, collisions=collisions, observed=satisfied)
 
-    async def _revisions_in_use(self, daemon_set: Object, known: list[Object]) -> list[str]:
+    async def _forget_revisions(self, daemon_set: Object, old: list[Object]) -> None:
+        """As many old revisions as are too many, the oldest first of those that no Pod has (cleanupHistory)."""
         hashes = {(pod["metadata"].get("labels") or {}).get(POD_REVISION) for pod in self.owned_pods(daemon_set)}
-        return [each["metadata"]["name"] for each in known if each["metadata"]["labels"].get(POD_REVISION) in hashes]
+        unused = [each for each in old if each["metadata"]["labels"].get(POD_REVISION) not in hashes]
+        surplus = len(old) - int(daemon_set["spec"].get("revisionHistoryLimit", 10))
+        await self._history.delete(unused[: max(0, surplus)])
 
     async def _manage(self, key: str, daemon_set: Object, hashed: str) -> None:
         pods = by_node(await self.claim_pods(daemon_set))

@@ -35,12 +35,19 @@ def daemon_tolerations(spec: Object) -> list[Object]:
     added += [(key, NO_SCHEDULE) for key in (DISK_PRESSURE, MEMORY_PRESSURE, PID_PRESSURE, UNSCHEDULABLE)]
     if spec.get("hostNetwork"):
         added.append((NETWORK_UNAVAILABLE, NO_SCHEDULE))
-    tolerations = list(spec.get("tolerations") or [])
+    tolerations: list[Object] = list(spec.get("tolerations") or [])
     for key, effect in added:
         toleration = {"key": key, "operator": "Exists", "effect": effect}
-        if toleration not in tolerations:
+        # What the template says of the same taint is put in its place: a daemon's Pod stays for as long as it likes.
+        if not (same := [each for each in tolerations if _is_of_same_taint(each, toleration)]):
             tolerations.append(toleration)
+        tolerations = [toleration if each in same else each for each in tolerations]
     return tolerations
+
+
+def _is_of_same_taint(a: Object, b: Object) -> bool:
+    """In everything but for how long (Toleration.MatchToleration)."""
+    return all(a.get(name, "") == b.get(name, "") for name in ("key", "effect", "operator", "value"))
 
 
 def pinned_to(affinity: Object | None, node: str) -> Object:

@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from engine.api.strategies.daemon_generation import TEMPLATE_GENERATION
 from engine.api.types import Object
 from engine.controllers.daemonset.fitting import fit
 from engine.controllers.deployment.limits import scaled_value
 from engine.controllers.history import POD_REVISION
 from engine.controllers.pods import is_available, is_ready, is_terminal, phase
 
+POD_GENERATION = "pod-template-generation"
 PodsByNode = Mapping[str, Sequence[Object]]
 
 
@@ -37,8 +39,11 @@ def target_node(pod: Object) -> str:
 
 
 def by_node(pods: Sequence[Object]) -> dict[str, list[Object]]:
+    """Without those that are over and deleted: only a finalizer or the kubelet holds them still."""
     found: dict[str, list[Object]] = {}
     for pod in pods:
+        if is_terminal(pod) and _leaves(pod):
+            continue
         found.setdefault(target_node(pod), []).append(pod)
     return found
 
@@ -92,8 +97,8 @@ def _end_what_ended(here: Sequence[Object], result: Plan) -> list[Object]:
 def _beside_each_other(daemon_set: Object, running: list[Object], *, hashed: str, now: datetime) -> list[Object]:
     """Of several Pods in a surge, those to delete: a new one may be beside an old one that is ready until it is
     available itself."""
-    new = [pod for pod in running if is_updated(pod, hashed)]
-    old = [pod for pod in running if not is_updated(pod, hashed)]
+    new = [pod for pod in running if has_hash(pod, hashed)]
+    old = [pod for pod in running if not has_hash(pod, hashed)]
     surplus = [*new[1:], *old[1:]]
     min_ready = int(daemon_set["spec"].get("minReadySeconds", 0))
     if new and old and (not is_ready(old[0]) or is_available(new[0], min_ready, now)):
@@ -118,8 +123,15 @@ def _surge(daemon_set: Object) -> int:
     return scaled_value(value, 100, round_up=True)
 
 
-def is_updated(pod: Object, hashed: str) -> bool:
+def has_hash(pod: Object, hashed: str) -> bool:
     return bool((pod["metadata"].get("labels") or {}).get(POD_REVISION) == hashed)
+
+
+def is_updated(daemon_set: Object, pod: Object, hashed: str) -> bool:
+    """Made from the template of now, by the hash of it or by how often it was changed (util.IsPodUpdated)."""
+    generation = (daemon_set["metadata"].get("annotations") or {}).get(TEMPLATE_GENERATION)
+    labels = pod["metadata"].get("labels") or {}
+    return has_hash(pod, hashed) or (bool(generation) and labels.get(POD_GENERATION) == generation)
 
 
 def plan_update(daemon_set: Object, nodes: Sequence[Object], pods: PodsByNode, *, hashed: str, now: datetime) -> Plan:
@@ -144,6 +156,7 @@ class _Update:
         hashed: str,
         now: datetime,
     ) -> None:
+        self._daemon_set = daemon_set
         self._min_ready = int(daemon_set["spec"].get("minReadySeconds", 0))
         # In the order of the Nodes; of Nodes that are gone after those.
         names = [name for name in nodes if name in fitting or pods.get(name)]
@@ -159,8 +172,8 @@ class _Update:
     def _on(self, name: str) -> tuple[Object | None, Object | None] | None:
         """The old and the new Pod of a Node; None where there are too many."""
         staying = [pod for pod in self._pods.get(name, ()) if not _leaves(pod)]
-        old = [pod for pod in staying if not is_updated(pod, self._hashed)]
-        new = [pod for pod in staying if is_updated(pod, self._hashed)]
+        new = [pod for pod in staying if is_updated(self._daemon_set, pod, self._hashed)]
+        old = [pod for pod in staying if pod not in new]
         if len(old) > 1 or len(new) > 1:
             return None
         return (old[0] if old else None), (new[0] if new else None)
@@ -182,21 +195,29 @@ class _Update:
         return result
 
     def surging(self, most: int) -> Plan:
-        result, candidates, surging = Plan(), list[str](), 0
+        """A Pod on a Node where none should run any more gives way only to one that is available elsewhere."""
+        result, candidates, leaving = Plan(), list[str](), list[Object]()
+        surging = available = 0
         for name in self._names:
             found = self._on(name)
             if found is None:
                 surging += 1
                 continue
             old, new = found
-            if old is None or name not in self._fitting:
+            here = old or new
+            available += here is not None and self._is_available(here)
+            if old is None:
                 continue
-            if new is None:
+            if new is not None:
+                if self._is_available(new):
+                    result.delete.append(old)
+                else:
+                    surging += 1
+            elif name in self._fitting:
                 (candidates if self._is_available(old) else result.create).append(name)
-            elif self._is_available(new):
-                result.delete.append(old)
             else:
-                surging += 1
+                (leaving if self._is_available(old) else result.delete).append(old)
+        result.delete += leaving[: max(0, available - len(self._fitting))]
         result.create += candidates[: max(0, most - surging)]
         return result
 
@@ -228,7 +249,7 @@ def daemon_set_status(
         counts["current"] += 1
         counts["ready"] += is_ready(pod)
         counts["available"] += is_available(pod, min_ready, now)
-        counts["updated"] += is_updated(pod, hashed)
+        counts["updated"] += is_updated(daemon_set, pod, hashed)
     status: Object = {
         "currentNumberScheduled": counts["current"],
         "desiredNumberScheduled": counts["desired"],
