@@ -7,12 +7,16 @@ from typing import Any
 
 import pytest
 
-from engine.api.types import GVK, Object
+from engine.api.types import GVK, PODS, REPLICA_SETS, SERVICE_ACCOUNTS, Object
+from engine.client import Client
 from engine.controllers.hashing import template_hash
 from engine.controllers.pod_control import pod_from_template
+from engine.controllers.replicaset import ReplicaSetController
 from engine.controllers.replicaset.ranking import pods_to_delete
 from engine.controllers.replicaset.status import replica_set_status
 from engine.rng import NAME_ALPHABET
+from engine.world import World
+from tests.controllers.cluster import running
 from tests.controllers.objects import pod, replica_set, template
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -21,6 +25,19 @@ COST = "controller.kubernetes.io/pod-deletion-cost"
 
 def cost(value: str) -> dict[str, Any]:
     return {"metadata": {"annotations": {COST: value}}}
+
+
+def sidecar(restarts: int) -> dict[str, Any]:
+    """Of two init containers the one that is restarted always; the other's restarts are nothing."""
+    inits = [{"name": "proxy", "restartPolicy": "Always"}, {"name": "once"}]
+    return {"initContainers": inits, "init_restarts": {"proxy": restarts, "once": 9 - restarts}}
+
+
+def made(name: str, init_restarts: dict[str, int] | None = None, **fields: Any) -> Object:
+    found = pod(name, **fields)
+    statuses = [{"name": init, "restartCount": count} for init, count in (init_restarts or {}).items()]
+    found["status"]["initContainerStatuses"] = statuses
+    return found
 
 
 @pytest.mark.parametrize(
@@ -34,11 +51,13 @@ def cost(value: str) -> dict[str, Any]:
         pytest.param({}, cost("10"), id="no deletion cost before a high one"),
         pytest.param({"since": "2026-01-01T11:59:00Z"}, {"since": "2026-01-01T01:00:00Z"}, id="ready for less time"),
         pytest.param({"restarts": 3}, {"restarts": 1}, id="more restarts"),
+        pytest.param(sidecar(2), sidecar(1), id="more restarts of a sidecar"),
+        pytest.param({**sidecar(0), "restarts": 2}, {**sidecar(5), "restarts": 1}, id="restarts of others first"),
         pytest.param({"created": "2026-01-01T11:59:00Z"}, {"created": "2026-01-01T01:00:00Z"}, id="younger"),
     ],
 )
 def test_which_of_two_pods_goes(first: dict[str, Any], second: dict[str, Any]) -> None:
-    goes, stays = pod("goes", **first), pod("stays", **second)
+    goes, stays = made("goes", **first), made("stays", **second)
     for pods in ([goes, stays], [stays, goes]):
         assert pods_to_delete(pods, pods, count=1, now=NOW) == [goes]
 
@@ -122,3 +141,24 @@ def test_the_template_hash_looks_like_one_and_tells_templates_and_collisions_apa
     assert len(hashes) == 3
     assert template_hash(template(), None) == template_hash(first, None)
     assert all(8 <= len(each) <= 10 and set(each) <= set(NAME_ALPHABET) for each in hashes)
+
+
+async def test_what_leaves_counts_as_far_as_it_is_selected(world: World) -> None:
+    async def given(admin: Client) -> None:
+        spec = {"replicas": 0, "selector": {"matchLabels": {"app": "web"}}, "template": template()}
+        rs = await admin.create(REPLICA_SETS, {"metadata": {"name": "web"}, "spec": spec}, namespace="default")
+        owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": rs["metadata"]["uid"]}
+        await admin.create(SERVICE_ACCOUNTS, {"metadata": {"name": "default"}}, namespace="default")
+        for app in ("web", "other"):
+            metadata = {"name": app, "labels": {"app": app}, "ownerReferences": [{**owner, "controller": True}]}
+            leaving = {"metadata": metadata, "spec": {**template()["spec"], "nodeName": "node-1"}}
+            await admin.create(PODS, leaving, namespace="default")
+            await admin.delete(PODS, app, namespace="default")
+
+    async with running(world, controllers=(ReplicaSetController,), given=given) as cluster:
+
+        async def told() -> Object | None:
+            status = (await cluster.admin.get(REPLICA_SETS, "web", namespace="default")).get("status") or {}
+            return status if "terminatingReplicas" in status else None
+
+        assert (await cluster.eventually("the status is written", told))["terminatingReplicas"] == 1

@@ -15,7 +15,7 @@ from engine.client import object_key
 from engine.controllers.features import counts_terminating_replicas
 from engine.controllers.ownership import OWNER_INDEX, by_controller_uid, controller_uid
 from engine.controllers.pod_control import namespace_terminating, pod_from_template
-from engine.controllers.pod_owner import PodOwnerController
+from engine.controllers.pod_owner import PodOwnerController, labels_of
 from engine.controllers.pods import available_in, is_active, is_terminating
 from engine.controllers.replicaset.ranking import pods_to_delete
 from engine.controllers.replicaset.status import replica_set_status
@@ -49,7 +49,8 @@ class ReplicaSetController(PodOwnerController):
         self.writes.check(rs)
         needs_sync = self.expectations.satisfied(key)
         active = await self.claim_pods(rs, is_active)
-        terminating = sum(is_terminating(pod) for pod in self.owned_pods(rs))
+        matches = self.selector(rs).matches
+        terminating = sum(is_terminating(pod) and matches(labels_of(pod)) for pod in self.owned_pods(rs))
         self.note(desired={"replicas": _replicas(rs)}, actual={"replicas": len(active), "terminating": terminating})
         failure: Exception | None = None
         if needs_sync and not rs["metadata"].get("deletionTimestamp"):

@@ -46,8 +46,8 @@ def _compare(a: Object, b: Object, *, rank: tuple[int, int], now: datetime) -> i
         since_a, since_b = ready_since(a), ready_since(b)
         if since_a != since_b:
             return _compare_times(a, b, times=(since_a, since_b), now=now)
-    if difference := _restarts(b) - _restarts(a):
-        return difference
+    if _restarts(a) != _restarts(b):
+        return -1 if _restarts(a) > _restarts(b) else 1
     created_a, created_b = _created(a), _created(b)
     if created_a != created_b:
         return _compare_times(a, b, times=(created_a, created_b), now=now)
@@ -77,8 +77,17 @@ def _cost(pod: Object) -> int:
         return 0
 
 
-def _restarts(pod: Object) -> int:
-    statuses = (pod.get("status") or {}).get("containerStatuses") or ()
+def _restarts(pod: Object) -> tuple[int, int]:
+    """The most restarts of a container, and where those are equal of a sidecar (maxContainerRestarts)."""
+    status = pod.get("status") or {}
+    sidecars = {
+        each["name"] for each in pod["spec"].get("initContainers") or () if each.get("restartPolicy") == "Always"
+    }
+    inits = [each for each in status.get("initContainerStatuses") or () if each["name"] in sidecars]
+    return _most_restarts(status.get("containerStatuses") or ()), _most_restarts(inits)
+
+
+def _most_restarts(statuses: Sequence[Object]) -> int:
     return max((status.get("restartCount", 0) for status in statuses), default=0)
 
 
