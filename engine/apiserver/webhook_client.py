@@ -11,26 +11,27 @@ import asyncio
 import math
 import ssl
 from base64 import b64decode
+from posixpath import normpath
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import aiohttp
 import orjson
 
-from engine.api.errors import generic_server_response
-from engine.api.golang.forms import Struct, UnmarshalError, check, type_meta
-from engine.api.golang.json import syntax_error
-from engine.api.types import ENDPOINTS, SERVICES, Object
+from engine.api.golang.forms import Struct, UnmarshalError
+from engine.api.types import ENDPOINTS, GVK, SERVICES, Object
 from engine.apiserver.lookup import Lookup
 from engine.apiserver.metrics.waits import waiting
+from engine.apiserver.webhook_answers import answered, failure
 from engine.http_errors import post_error
 
-_MESSAGE = 2048
+_JSON = "application/json"
 # What every webhook is asked with (setGlobalDefaults in authentication.go, and what Go's transport adds). Some look at
 # the name to tell the API server from others.
 _HEADERS = {
     "accept": "application/json, */*",
     "accept-encoding": "gzip",
-    "content-type": "application/json",
+    "content-type": _JSON,
     "user-agent": "kube-apiserver-admission",
 }
 
@@ -43,24 +44,40 @@ class WebhookError(Exception):
         self.code = code
 
 
+class _Answer(NamedTuple):
+    data: bytes
+    code: int
+    content_type: str
+
+
 class WebhookClient:
     def __init__(self, lookup: Lookup) -> None:
         self._lookup = lookup
 
     async def post(self, config: Object, body: Object, *, timeout: float, form: Struct) -> Object:
-        """The object of a form that the webhook answers with. Raises WebhookError."""
+        """The object that the webhook answers with, of the kind that it is sent and a form. Raises WebhookError."""
         shown, url, server_name = await self._address(config, math.ceil(timeout))
         try:
             async with asyncio.timeout_at(asyncio.get_running_loop().time() + timeout):
                 with waiting():
                     answer = await self._ask(config, shown, url, server_name, body)
-                return _read(answer, form)
         except TimeoutError:
             raise WebhookError(f'Post "{shown}": context deadline exceeded') from None
         except (aiohttp.ClientError, OSError) as error:
             raise WebhookError(post_error(shown, error)) from None
+        group, _, version = body["apiVersion"].rpartition("/")
+        try:
+            return answered(
+                answer.data,
+                code=answer.code,
+                content_type=answer.content_type or _JSON,
+                wanted=GVK(group, version, body["kind"]),
+                form=form,
+            )
+        except UnmarshalError as error:
+            raise WebhookError(str(error)) from None
 
-    async def _ask(self, config: Object, shown: str, url: str, server_name: str | None, body: Object) -> bytes:
+    async def _ask(self, config: Object, shown: str, url: str, server_name: str | None, body: Object) -> _Answer:
         bundle = config.get("caBundle")
         context = ssl.create_default_context(cadata=b64decode(bundle).decode() if bundle else None)
         headers = (
@@ -72,22 +89,22 @@ class WebhookClient:
                 url, data=orjson.dumps(body), headers=headers, ssl=context, server_hostname=server_name
             ) as answer,
         ):
-            data = await answer.read()
+            data, content_type = await answer.read(), answer.headers.get("content-type", "")
         if not 200 <= answer.status <= 206:
-            failure = generic_server_response(answer.status, _message(answer, data))
-            raise WebhookError(failure.message, failure.code)
-        return data
+            failed = failure(data, code=answer.status, content_type=content_type or "text/")
+            raise WebhookError(failed.message, failed.code)
+        return _Answer(data, answer.status, content_type)
 
     async def _address(self, config: Object, timeout: int) -> tuple[str, str, str | None]:
         """The URL as errors show it, the one to call, and the name on the certificate where it is another."""
         query = f"timeout={timeout}s"
         if "url" in config:
-            url = str(config["url"])
-            url += f"{'&' if '?' in url else '?'}{query}"
+            parts = urlsplit(str(config["url"]))
+            url = f"{parts.scheme}://{parts.netloc}{_cleaned(parts.path)}?{query}"
             return url, url, None
         service = config["service"]
         namespace, name, port = service["namespace"], service["name"], service.get("port", 443)
-        path = f"/{service.get('path', '').lstrip('/')}?{query}"
+        path = f"{_cleaned(service.get('path', ''))}?{query}"
         server_name = f"{name}.{namespace}.svc"
         shown = f"https://{server_name}:{port}{path}"
         host, real_port = await self._endpoint(shown, namespace, name, port)
@@ -112,24 +129,9 @@ class WebhookClient:
         raise WebhookError(f'Post "{shown}": no endpoints available for service "{name}"')
 
 
-def _read(data: bytes, form: Struct) -> Object:
-    """What an answer says. Raises WebhookError where the decoder of the form would take nothing of it."""
-    try:
-        found = orjson.loads(data)
-        type_meta(found)
-        check(found, form)
-    except orjson.JSONDecodeError as error:
-        raise WebhookError(f"couldn't get version/kind; json parse error: {syntax_error(data) or error}") from None
-    except UnmarshalError as error:
-        raise WebhookError(str(error)) from None
-    return found if isinstance(found, dict) else {}  # null is an answer in which nothing is said
-
-
-def _message(answer: aiohttp.ClientResponse, data: bytes) -> str:
-    """Of an answer that failed what client-go makes of its body (rest/request.go newUnstructuredResponseError)."""
-    if not answer.headers.get("content-type", "text/").startswith("text/"):
-        return "unknown"
-    return data[:_MESSAGE].decode(errors="replace").strip()
+def _cleaned(path: str) -> str:
+    """As Go's path.Join makes it."""
+    return normpath(f"/{path.lstrip('/')}")
 
 
 def _real(shown: str, service: str, address: Object) -> str:

@@ -7,6 +7,7 @@ and apimachinery's Status, which `rest.Result.Into` decodes them into.
 from __future__ import annotations
 
 from engine.api.golang.forms import ANY, BOOL, BYTES, INT32, INT64, STRING, Leaf, Map, Struct
+from engine.api.types import Object
 
 _UID = Leaf("types.UID", STRING.fits)
 _LIST_META = Struct(
@@ -46,3 +47,16 @@ _ADMITTED = Struct(
 ADMISSION_REVIEW = Struct("AdmissionReview", {"request": ANY, "response": _ADMITTED})
 _CONVERTED = Struct("ConversionResponse", {"uid": _UID, "convertedObjects": [ANY], "result": _STATUS})
 CONVERSION_REVIEW = Struct("ConversionReview", {"request": ANY, "response": _CONVERTED})
+
+
+def details_of(status: Object) -> Object | None:
+    """Of a Status, as Go writes them: without unknown fields, in its order."""
+    details = status.get("details")
+    if details is None:
+        return None
+    shown = {name: details[name] for name in _DETAILS.fields if details.get(name)}
+    if "causes" in shown:
+        shown["causes"] = [
+            {name: cause[name] for name in _CAUSE.fields if cause.get(name)} for cause in shown["causes"]
+        ]
+    return shown

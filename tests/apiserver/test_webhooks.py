@@ -28,6 +28,7 @@ from tests.kept_pki import kept_pki
 
 GROUP = "admissionregistration.k8s.io"
 Answer = Callable[[Object], Object]
+Raw = Callable[[Object], web.Response]  # what is answered to a review, word for word
 
 
 def allow(request: Object) -> Object:
@@ -48,6 +49,7 @@ class Hooks:
     client: Client
     world: World
     answers: dict[str, Answer] = field(default_factory=dict)
+    raw: dict[str, Raw] = field(default_factory=dict)
     asked: list[tuple[str, Object]] = field(default_factory=list)
     timeouts: dict[str, str] = field(default_factory=dict)
     headers: list[dict[str, str]] = field(default_factory=list)
@@ -97,6 +99,8 @@ async def hooks(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator
         found.headers.append({name.lower(): value for name, value in request.headers.items()})
         if path in found.silent:
             await found.released.wait()
+        if path in found.raw:
+            return found.raw[path](review)
         response = {"uid": review["request"]["uid"], **found.answers[path](review["request"])}
         return web.json_response({"apiVersion": review["apiVersion"], "kind": "AdmissionReview", "response": response})
 

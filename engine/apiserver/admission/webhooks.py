@@ -30,7 +30,7 @@ from engine.apiserver.authorization import UnionAuthorizer
 from engine.apiserver.cacher.caches import WatchCaches
 from engine.apiserver.deadlines import out_of_time, seconds_left
 from engine.apiserver.webhook_client import WebhookClient, WebhookError
-from engine.apiserver.webhook_reviews import ADMISSION_REVIEW
+from engine.apiserver.webhook_reviews import ADMISSION_REVIEW, details_of
 from engine.clock import wall
 from engine.rng import Rng
 
@@ -38,7 +38,6 @@ _GROUP = "admissionregistration.k8s.io"
 MUTATING = GVR(_GROUP, "v1", "mutatingwebhookconfigurations")
 VALIDATING = GVR(_GROUP, "v1", "validatingwebhookconfigurations")
 _REVIEW_VERSIONS = ("v1", "v1beta1")
-_REVIEWS = tuple(f"admission.k8s.io/{version}" for version in _REVIEW_VERSIONS)
 _OK, _BAD_REQUEST, _UNAVAILABLE = 200, 400, 503
 _JSON_PATCH = "JSONPatch"
 
@@ -172,11 +171,9 @@ class _Webhooks(Plugin):
 
 
 def _verified(answer: Object, uid: str, version: str, *, mutating: bool) -> Object:
-    """What is in an answer of the version that was asked for; of v1beta1 little is looked at, as it always was."""
-    said = answer.get("apiVersion", "")
-    another = said != f"admission.k8s.io/{version}" and said in _REVIEWS
-    response = answer.get("response")
-    if not isinstance(response, dict) or another:  # one of another version is read as if it were empty
+    """What is in an answer; of one of v1beta1 little is looked at, as it always was."""
+    said, response = answer.get("apiVersion", ""), answer.get("response")
+    if not isinstance(response, dict):
         raise _invalid_response("webhook response was absent")
     if version == "v1":
         if response.get("uid") != uid:
@@ -214,7 +211,9 @@ def refusal(name: str, status: Object | None) -> ApiError:
     else:
         message = f"{denied} without explanation"
     code = max(status.get("code") or 0, _BAD_REQUEST)
-    return ApiError(code, status.get("reason") or "", message, details=status.get("details"))
+    details = details_of(status)
+    after = (details or {}).get("retryAfterSeconds")
+    return ApiError(code, status.get("reason") or "", message, details=details, retry_after=after)
 
 
 def _note_failed_open(attributes: Attributes, hook: Hook, which: str, round_: int) -> None:
