@@ -11,7 +11,7 @@ from engine.api.persistent_volumes import CLAIMS
 from engine.api.types import GVR, PODS, Object
 from engine.controllers.history import CONTROLLER_REVISIONS
 from engine.controllers.statefulset.controller import STATEFUL_SETS
-from engine.controllers.statefulset.identity import claim_owners, claims, make_pod
+from engine.controllers.statefulset.identity import claims, make_pod
 from engine.controllers.statefulset.planning import Plan, Revisions, plan, stateful_set_status
 from engine.world import World
 from tests.controllers.cluster import PodHands, TestCluster, running
@@ -139,7 +139,8 @@ def test_claims_are_looked_at_as_far_as_the_pods_are_in_order() -> None:
     pods = [running_pod(set_, 0), running_pod(set_, 1, ready=False), running_pod(set_, 2), running_pod(set_, 5)]
     assert names(plan(set_, revisions(set_), pods, NOW).settle) == ["db-0"]
     pods[1] = running_pod(set_, 1)
-    assert names(plan(set_, revisions(set_), pods, NOW).settle) == ["db-0", "db-1", "db-2", "db-5"]
+    found = plan(set_, revisions(set_), pods, NOW)
+    assert (names(found.settle), names(found.condemned)) == (["db-0", "db-1", "db-2"], ["db-5"])
 
 
 BROKEN: dict[str, tuple[list[tuple[str, bool]], int, list[str]]] = {  # revision and readiness of each Pod, by ordinal
@@ -197,31 +198,6 @@ def test_identity_and_storage_of_a_pod() -> None:
     assert plan(set_, revisions(set_), [], NOW).create[0]["metadata"]["name"] == "db-5"
 
 
-@pytest.mark.parametrize(
-    ("policy", "ordinal", "owners"),
-    [
-        pytest.param({}, 0, None, id="kept"),
-        pytest.param({"whenDeleted": "Delete"}, 0, ["StatefulSet"], id="goes with the set"),
-        pytest.param({"whenScaled": "Delete"}, 0, None, id="a Pod that stays keeps it"),
-        pytest.param({"whenScaled": "Delete"}, 7, ["Pod"], id="goes with a Pod that is scaled away"),
-        pytest.param({"whenDeleted": "Delete", "whenScaled": "Delete"}, 7, ["Pod"], id="with the Pod first"),
-    ],
-)
-def test_who_owns_a_claim(policy: Object, ordinal: int, owners: list[str] | None) -> None:
-    set_ = stateful_set(volumeClaimTemplates=[CLAIM], persistentVolumeClaimRetentionPolicy=policy)
-    pod = running_pod(set_, ordinal)
-    found = claim_owners(set_, pod, claims(set_, pod)[0])
-    assert (None if found is None else [each["kind"] for each in found if each["controller"]]) == owners
-
-
-def test_a_claim_of_somebody_else_is_left_alone() -> None:
-    set_ = stateful_set(volumeClaimTemplates=[CLAIM], persistentVolumeClaimRetentionPolicy={"whenDeleted": "Delete"})
-    pod = running_pod(set_, 0)
-    claim = claims(set_, pod)[0]
-    claim["metadata"]["ownerReferences"] = [{"uid": "other", "kind": "Backup", "name": "b", "controller": True}]
-    assert claim_owners(set_, pod, claim) is None
-
-
 async def test_pods_that_end_are_told_of_and_come_back(world: World) -> None:
     async with running(world) as cluster, PodHands(cluster):
         set_ = stateful_set(1)
@@ -240,26 +216,6 @@ async def test_pods_that_end_are_told_of_and_come_back(world: World) -> None:
         await cluster.eventually("another one", back)
         message = "StatefulSet default/db is recreating failed Pod db-0"
         assert await cluster.events("RecreatingFailedPod") == [message]
-
-
-async def test_a_claim_that_cannot_be_made_is_told_of(world: World) -> None:
-    async with running(world) as cluster:
-        await cluster.eventually_service_account("default")
-        limit = {"type": "PersistentVolumeClaim", "max": {"storage": "1Gi"}}
-        limits = {"metadata": {"name": "small"}, "spec": {"limits": [limit]}}
-        await cluster.admin.create(GVR("", "v1", "limitranges"), limits, namespace="default")
-        asked = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "2Gi"}}}
-        set_ = stateful_set(1, volumeClaimTemplates=[{"metadata": {"name": "data"}, "spec": asked}])
-        set_["metadata"] = {"name": "db", "namespace": "default"}
-        await cluster.admin.create(STATEFUL_SETS, set_, namespace="default")
-
-        async def told() -> list[str]:
-            return await cluster.events("FailedCreate")
-
-        message = (
-            'create Claim data-db-0 for Pod db-0 in StatefulSet db failed error: persistentvolumeclaims "data-db-0"'
-        )
-        assert (await cluster.eventually("the claim is told of", told))[0].startswith(message)
 
 
 async def settled(cluster: TestCluster, replicas: int) -> Object:

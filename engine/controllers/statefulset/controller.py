@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable
 
 from engine.api.errors import ApiError
 from engine.api.persistent_volumes import CLAIMS
 from engine.api.types import GVR, PODS, Object, copy_object
 from engine.client import NORMAL, WARNING, object_key
+from engine.controllers.controller import RetryLaterError
 from engine.controllers.history import CONTROLLER_REVISIONS, HASH_LABEL, History, apply_revision
-from engine.controllers.ownership import OWNER_INDEX, by_controller_uid, owner_references
+from engine.controllers.ownership import OWNER_INDEX, by_controller_uid
 from engine.controllers.pod_control import namespace_terminating
 from engine.controllers.pod_owner import PodOwnerController
 from engine.controllers.pods import phase
-from engine.controllers.slow_start import as_failure
+from engine.controllers.slow_start import slow_start
 from engine.controllers.statefulset.identity import (
     KIND,
     belongs_to,
-    claim_owners,
     claims,
     give_identity,
     give_storage,
     is_member,
+    ordinal_of,
     revision_of_pod,
 )
-from engine.controllers.statefulset.planning import Plan, Revisions, plan, stateful_set_status
+from engine.controllers.statefulset.planning import Plan, Revisions, is_ordered, plan, stateful_set_status
+from engine.controllers.statefulset.retention import claim_owners, is_stale
 
 STATEFUL_SETS = GVR("apps", "v1", "statefulsets")
+
+Act = Callable[[Object, Object], Awaitable[object]]  # of a set and one of its Pods
+
+
+class ClaimsError(RetryLaterError):
+    """Claims of a Pod could not be made, or are on their way out: the Pod waits for them."""
 
 
 class StatefulSetController(PodOwnerController):
@@ -89,22 +96,41 @@ class StatefulSetController(PodOwnerController):
     # -- acting
 
     async def _act(self, set_: Object, changes: Plan) -> None:
+        """First what concerns the Pods that should be; where that fails nothing else is done."""
         for pod in changes.ended:
             self._tell_recreation(set_, pod)
-        acts: list[Coroutine[None, None, None]] = [self._fix_claims(set_, pod) for pod in changes.settle]
-        acts += [self._create(set_, pod) for pod in changes.create if not self._has_stale_claims(set_, pod)]
-        acts += [self._create_claims(set_, pod) for pod in changes.pending]
-        acts += [self._delete(set_, pod) for pod in changes.delete]
-        acts += [self._correct(set_, pod) for pod in changes.correct]
-        results = await asyncio.gather(*acts, return_exceptions=True)
-        failures = [result for result in results if isinstance(result, BaseException)]
-        if failures:
-            raise as_failure(failures)
+        over = [pod for pod in changes.delete if pod in changes.ended]
+        keep = [(self._delete, pod) for pod in over]
+        keep += [(self._create, pod) for pod in changes.create]
+        keep += [(self._create_claims, pod) for pod in changes.pending]
+        keep += [(self._correct, pod) for pod in changes.correct]
+        keep += [(self._follow_policy, pod) for pod in changes.settle]
+        await self._do(set_, sorted(keep, key=lambda act: ordinal_of(act[1])))
+        await self._do(set_, [(self._fix_claims, pod) for pod in changes.condemned])
+        await self._do(set_, [(self._delete, pod) for pod in changes.delete if pod not in over])
+
+    async def _do(self, set_: Object, acts: list[tuple[Act, Object]]) -> None:
+        """One after another, or where Pods need not wait for one another slowly at first (runForAll)."""
+        if is_ordered(set_):
+            for act, pod in acts:
+                await act(set_, pod)
+            return
+        waiting = iter(acts)
+
+        async def next_act() -> None:
+            act, pod = next(waiting)
+            await act(set_, pod)
+
+        _, failure = await slow_start(len(acts), next_act)
+        if failure is not None:
+            raise failure
 
     async def _create(self, set_: Object, pod: Object) -> None:
-        await self._create_claims(set_, pod)
+        if any(is_stale(set_, pod, claim) for claim in self._claims_of(set_, pod)):
+            return
         name, namespace = pod["metadata"]["name"], set_["metadata"]["namespace"]
         try:
+            await self._create_claims(set_, pod)
             await self.client.create(PODS, pod, namespace=namespace)
         except ApiError as error:
             if namespace_terminating(error):
@@ -112,19 +138,16 @@ class StatefulSetController(PodOwnerController):
             if error.reason != "AlreadyExists":
                 self._tell(set_, "create", f"Pod {name}", error)
             raise
+        except ClaimsError as error:
+            self._tell(set_, "create", f"Pod {name}", error)
+            raise
         self._tell(set_, "create", f"Pod {name}")
 
-    def _has_stale_claims(self, set_: Object, pod: Object) -> bool:
-        """Claims of an earlier Pod of the name that are on their way out with it: the next one waits for its own."""
-        for wanted in claims(set_, pod):
-            claim = self._claims.get(wanted["metadata"]["name"], wanted["metadata"]["namespace"])
-            if claim is None:
-                continue
-            owners = (reference for reference in owner_references(claim) if reference["kind"] == "Pod")
-            mine = [reference for reference in owners if reference["name"] == pod["metadata"]["name"]]
-            if mine or claim["metadata"].get("deletionTimestamp"):
-                return True
-        return False
+    def _claims_of(self, set_: Object, pod: Object) -> list[Object]:
+        """Those of a Pod's claims that are there."""
+        wanted = (claim["metadata"] for claim in claims(set_, pod))
+        there = [self._claims.get(metadata["name"], metadata["namespace"]) for metadata in wanted]
+        return [claim for claim in there if claim is not None]
 
     def _tell_recreation(self, set_: Object, pod: Object) -> None:
         of = f"StatefulSet {object_key(set_)} is recreating"
@@ -135,10 +158,15 @@ class StatefulSetController(PodOwnerController):
             self.recorder.event(set_, NORMAL, "RecreatingTerminatedPod", message)
 
     async def _create_claims(self, set_: Object, pod: Object) -> None:
-        """The claims that are not there yet; those of an earlier Pod of the name are taken up again."""
+        """The claims that are not there yet; those of an earlier Pod of the name are taken up again. Raises
+        ClaimsError."""
+        wrong: list[str] = []
         for claim in claims(set_, pod):
             metadata = claim["metadata"]
-            if self._claims.get(metadata["name"], metadata["namespace"]) is not None:
+            there = self._claims.get(metadata["name"], metadata["namespace"])
+            if there is not None:
+                if there["metadata"].get("deletionTimestamp"):
+                    wrong.append(f"pvc {metadata['name']} is being deleted")
                 continue
             owners = claim_owners(set_, pod, claim)
             if owners:
@@ -147,11 +175,15 @@ class StatefulSetController(PodOwnerController):
             try:
                 await self.client.create(CLAIMS, claim, namespace=metadata["namespace"])
             except ApiError as error:
-                if error.reason == "AlreadyExists":
-                    continue
-                self._tell(set_, "create", what, error)
-                raise
+                if namespace_terminating(error):
+                    raise
+                if error.reason != "AlreadyExists":
+                    self._tell(set_, "create", what, error)
+                wrong.append(f"failed to create PVC {metadata['name']}: {error}")
+                continue
             self._tell(set_, "create", what)
+        if wrong:
+            raise ClaimsError(wrong[0] if len(wrong) == 1 else f"[{', '.join(wrong)}]")
 
     async def _delete(self, set_: Object, pod: Object) -> None:
         name = pod["metadata"]["name"]
@@ -166,31 +198,42 @@ class StatefulSetController(PodOwnerController):
 
     async def _correct(self, set_: Object, pod: Object) -> None:
         """Give a Pod back what makes it the n-th."""
-        await self._create_claims(set_, pod)
         copy = copy_object(pod)
         give_identity(copy)
         give_storage(set_, copy)
         try:
+            await self._create_claims(set_, pod)
             await self.client.update(PODS, copy)
-        except ApiError as error:
+        except (ApiError, ClaimsError) as error:
             self._tell(set_, "update", f"Pod {pod['metadata']['name']}", error)
             raise
         self._tell(set_, "update", f"Pod {pod['metadata']['name']}")
 
-    async def _fix_claims(self, set_: Object, pod: Object) -> None:
-        """Owner references of the claims follow the retention policy."""
-        if not belongs_to(set_, pod):
-            return
-        for wanted in claims(set_, pod):
-            metadata = wanted["metadata"]
-            claim = self._claims.get(metadata["name"], metadata["namespace"])
-            owners = claim_owners(set_, pod, claim) if claim is not None else None
-            if claim is not None and owners is not None:
-                copy = copy_object(claim)
-                copy["metadata"]["ownerReferences"] = owners
-                await self.client.update(CLAIMS, copy)
+    async def _follow_policy(self, set_: Object, pod: Object) -> None:
+        """Claims that follow a changed retention policy are told of as a change of their Pod."""
+        try:
+            changed = await self._fix_claims(set_, pod)
+        except ApiError as error:
+            self._tell(set_, "update", f"Pod {pod['metadata']['name']}", error)
+            raise
+        if changed:
+            self._tell(set_, "update", f"Pod {pod['metadata']['name']}")
 
-    def _tell(self, set_: Object, verb: str, what: str, error: ApiError | None = None) -> None:
+    async def _fix_claims(self, set_: Object, pod: Object) -> bool:
+        """Owner references of the claims follow the retention policy. Whether any had to be changed."""
+        if not belongs_to(set_, pod):
+            return False
+        changed = False
+        for claim in self._claims_of(set_, pod):
+            if (owners := claim_owners(set_, pod, claim)) is None:
+                continue
+            copy = copy_object(claim)
+            copy["metadata"]["ownerReferences"] = owners
+            await self.client.update(CLAIMS, copy)
+            changed = True
+        return changed
+
+    def _tell(self, set_: Object, verb: str, what: str, error: Exception | None = None) -> None:
         """As upstream's events say it, of a Pod and of a claim not quite in the same words."""
         name = set_["metadata"]["name"]
         if error is not None:

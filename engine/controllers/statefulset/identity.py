@@ -6,7 +6,7 @@ import re
 
 from engine.api.types import GVK, Object, copy_object
 from engine.controllers.history import POD_REVISION
-from engine.controllers.ownership import controller_reference, controller_uid, owner_references
+from engine.controllers.ownership import controller_uid
 from engine.controllers.pod_control import pod_from_template
 
 KIND = GVK("apps", "v1", "StatefulSet")
@@ -59,7 +59,8 @@ def identity_labels(pod: Object) -> dict[str, str]:
 
 
 def has_identity(pod: Object) -> bool:
-    return identity_labels(pod).items() <= (pod["metadata"].get("labels") or {}).items()
+    """By its name alone: an index that somebody has taken off is not put back (identityMatches)."""
+    return bool((pod["metadata"].get("labels") or {}).get(POD_NAME) == pod["metadata"]["name"])
 
 
 def give_identity(pod: Object) -> None:
@@ -112,29 +113,5 @@ def has_storage(set_: Object, pod: Object) -> bool:
     )
 
 
-def claim_owners(set_: Object, pod: Object, claim: Object) -> list[Object] | None:
-    """The owner references that a claim should have by the retention policy; None if it has them."""
-    policy = set_["spec"].get("persistentVolumeClaimRetentionPolicy") or {}
-    with_pod = policy.get("whenScaled") == "Delete" and not in_range(set_, pod)
-    with_set = policy.get("whenDeleted") == "Delete" and not with_pod
-    references = owner_references(claim)
-    wanted = [each for each in references if each["uid"] not in (_uid(set_), _uid(pod))]
-    if any(each.get("controller") for each in wanted):
-        return None  # somebody else's
-    if with_set:
-        wanted.append(controller_reference(set_, KIND))
-    if with_pod and _uid(pod):
-        wanted.append(controller_reference(pod, GVK("", "v1", "Pod")))
-    return None if _shown(wanted) == _shown(references) else wanted
-
-
-def _uid(obj: Object) -> str:
-    return str(obj["metadata"].get("uid", ""))
-
-
-def _shown(references: list[Object]) -> set[tuple[str, bool]]:
-    return {(each["uid"], bool(each.get("controller"))) for each in references}
-
-
 def belongs_to(set_: Object, pod: Object) -> bool:
-    return controller_uid(pod) == _uid(set_)
+    return controller_uid(pod) == str(set_["metadata"].get("uid", ""))

@@ -36,13 +36,14 @@ class Revisions(NamedTuple):
 
 @dataclass(slots=True)
 class Plan:
-    """Acts, all of which may be done at once."""
+    """Acts: those on the Pods that should be, then those on the others. `delete` has both, first those that ended."""
 
     create: list[Object] = field(default_factory=list)
     delete: list[Object] = field(default_factory=list)
     correct: list[Object] = field(default_factory=list)  # Pods that lack a part of their identity
     pending: list[Object] = field(default_factory=list)  # Pods that may lack claims
     settle: list[Object] = field(default_factory=list)  # Pods whose claims' owners are to be looked at
+    condemned: list[Object] = field(default_factory=list)  # Pods beyond the range, whose claims' owners are too
     ended: list[Object] = field(default_factory=list)  # Pods that are over, which no replica should be
 
 
@@ -58,12 +59,17 @@ def runs_and_is_ready(pod: Object) -> bool:
     return phase(pod) == "Running" and is_ready(pod)
 
 
+def is_ordered(set_: Object) -> bool:
+    """Whether Pods wait for one another."""
+    return bool(set_["spec"].get("podManagementPolicy", "OrderedReady") != "Parallel")
+
+
 def plan(set_: Object, revisions: Revisions, pods: Sequence[Object], now: datetime) -> Plan:
     result = Plan()
     if set_["metadata"].get("deletionTimestamp"):
         return result
     beyond = [pod for pod in pods if not in_range(set_, pod) and ordinal_of(pod) >= 0]
-    ordered = set_["spec"].get("podManagementPolicy", "OrderedReady") != "Parallel"
+    ordered = is_ordered(set_)
     step = _Step(
         set_, _replicas(set_, revisions, pods), sorted(beyond, key=lambda pod: -ordinal_of(pod)), ordered, now, result
     )
@@ -149,7 +155,7 @@ class _Step:
         """Delete what is beyond the range; ordered, only the highest, and only when all others are healthy."""
         unhealthy = [pod for pod in self._replicas if self._is_unavailable(pod)]
         unhealthy += [pod for pod in reversed(self._condemned) if self._is_unavailable(pod)]
-        self._result.settle += self._condemned
+        self._result.condemned += self._condemned
         for pod in self._condemned:
             if is_terminating(pod):
                 if self._ordered:
