@@ -16,7 +16,8 @@ from engine.controllers.controller import Controller
 from engine.controllers.deployment import scaling
 from engine.controllers.deployment.limits import is_rolling
 from engine.controllers.deployment.new_replica_set import KIND, NewReplicaSet
-from engine.controllers.deployment.replica_sets import ReplicaSets, replicas, split
+from engine.controllers.deployment.replica_sets import ReplicaSets, replicas, split, status_sum
+from engine.controllers.deployment.rollback import asked_revision, rolled_back
 from engine.controllers.deployment.scaler import Scaler
 from engine.controllers.deployment.status import (
     check_progress_in,
@@ -138,7 +139,10 @@ class DeploymentController(Controller):
         if (conditions := paused_conditions(deployment, self.clock.now())) is not None:
             status = {**(deployment.get("status") or {}), "conditions": conditions}
             deployment = await self._write_status(deployment, status)
-        if deployment["spec"].get("paused") or scaling.is_scaling_event(deployment, sets):
+        paused = deployment["spec"].get("paused")
+        if not paused and (revision := asked_revision(deployment)) is not None:
+            await self._roll_back(deployment, sets, revision)
+        elif paused or scaling.is_scaling_event(deployment, sets):
             await self._scale(deployment, sets)
         elif is_rolling(deployment):
             await self._roll(key, deployment, sets)
@@ -172,6 +176,13 @@ class DeploymentController(Controller):
         return await manager.claim([*owned, *orphans])
 
     # -- the ways to go on
+
+    async def _roll_back(self, deployment: Object, sets: ReplicaSets, revision: int) -> None:
+        """Nothing else follows in this sync: the next one finds the Deployment as it is wanted then."""
+        deployment, sets = await self._new.sync(deployment, sets, create=True)
+        done = rolled_back(deployment, sets.all, revision)
+        self._writes.note(await self.client.update(DEPLOYMENTS, done.deployment))
+        self.recorder.event(deployment, done.type, done.reason, done.message)
 
     async def _scale(self, deployment: Object, sets: ReplicaSets) -> None:
         """A change of size, or a paused Deployment: no rollout, but sizes follow."""
@@ -210,7 +221,9 @@ class DeploymentController(Controller):
         await self._report_rollout(key, deployment, sets)
 
     def _old_pods_running(self, sets: ReplicaSets) -> bool:
-        """Any Pod of an old ReplicaSet that is not over, terminating ones too."""
+        """Any Pod of an old ReplicaSet that is not over, terminating ones too, as far as is known."""
+        if status_sum(sets.old, "replicas"):
+            return True
         pods = [pod for rs in sets.old for pod in self._pods.by_index(OWNER_INDEX, rs["metadata"]["uid"])]
         return any(not is_terminal(pod) for pod in pods)
 

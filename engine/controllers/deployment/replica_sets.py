@@ -16,7 +16,7 @@ LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 DEPRECATED_ROLLBACK = "deprecated.deployment.rollback.to"
 
 # Annotations of the Deployment that are not its ReplicaSets'.
-_NOT_COPIED = frozenset({LAST_APPLIED, REVISION, REVISION_HISTORY, DESIRED_REPLICAS, MAX_REPLICAS, DEPRECATED_ROLLBACK})
+NOT_COPIED = frozenset({LAST_APPLIED, REVISION, REVISION_HISTORY, DESIRED_REPLICAS, MAX_REPLICAS, DEPRECATED_ROLLBACK})
 _MAX_HISTORY = 2000
 
 
@@ -91,7 +91,7 @@ def _without_hash(template: Object) -> Object:
 def new_annotations(deployment: Object, rs: Object, *, new_revision: int, exists: bool, surge: int) -> dict[str, str]:
     """The annotations that the new ReplicaSet should have: the Deployment's, its revision and those it had before."""
     found = dict(annotations_of(rs))
-    found.update({key: value for key, value in annotations_of(deployment).items() if key not in _NOT_COPIED})
+    found.update({key: value for key, value in annotations_of(deployment).items() if key not in NOT_COPIED})
     old_revision = found.get(REVISION)
     if revision(rs) < new_revision:
         found[REVISION] = str(new_revision)
