@@ -35,7 +35,8 @@ def _path(obj: Object) -> str:
     version, namespace = obj["apiVersion"], obj["metadata"].get("namespace")
     root = f"/apis/{version}" if "/" in version else f"/api/{version}"
     within = f"/namespaces/{namespace}" if namespace else ""
-    return f"{root}{within}/{obj['kind'].lower()}s/{obj['metadata']['name']}"
+    kind = obj["kind"].lower()
+    return f"{root}{within}/{kind}{'es' if kind.endswith('s') else 's'}/{obj['metadata']['name']}"
 
 
 def made(version: str, kind: str, spec: Object | None = None, *, name: str = "web", **fields: Any) -> Object:
@@ -96,6 +97,121 @@ SHOWN: dict[str, tuple[list[Object], str]] = {
     "a StatefulSet that says nothing of its Pods' order": (
         [made("apps/v1", "StatefulSet", {"replicas": 1})],
         "Annotations:        <none>\nReplicas:           1 desired | 0 total\n",
+    ),
+    "what a DaemonSet wants of nodes stands in one line": (
+        [made("apps/v1", "DaemonSet", {"template": {"spec": {"nodeSelector": {"c": "d", "a": "b"}}}})],
+        "Node-Selector:  a=b,c=d\n",
+    ),
+    "the scheduling group of a template": (
+        [made("apps/v1", "Deployment", {"template": {"spec": {"schedulingGroup": {"podGroupName": "pg"}}}})],
+        "  Tolerations:     <none>\n  SchedulingGroup:\n  PodGroupName:  pg\n",
+    ),
+    "a rolling update that says nothing": (
+        [made("apps/v1", "Deployment", {"strategy": {"rollingUpdate": {}}})],
+        "RollingUpdateStrategy:  <nil> max unavailable, <nil> max surge\n",
+    ),
+    "a policy for claims that says nothing": (
+        [made("apps/v1", "StatefulSet", {"persistentVolumeClaimRetentionPolicy": {}})],
+        "Persistent Volume Claim Retention Policy:\n  WhenDeleted:  \n  WhenScaled:   \n",
+    ),
+    "a condition without a type": (
+        [made("apps/v1", "ReplicaSet", {"replicas": 1}, status={"conditions": [{"reason": "Foo"}]})],
+        "Conditions:\n  Type   Status  Reason\n  ----   ------  ------\n                 Foo\n",
+    ),
+    "a ReplicationController without selector is for all Pods that it owns": (
+        [made("v1", "ReplicationController", {"replicas": 1})],
+        "Selector:     <none>\n",
+    ),
+    "the class of a claim to be, which its annotation decides": (
+        [
+            made(
+                "apps/v1",
+                "StatefulSet",
+                {
+                    "volumeClaimTemplates": [
+                        {
+                            "metadata": {
+                                "name": "data",
+                                "annotations": {"volume.beta.kubernetes.io/storage-class": "slow"},
+                            },
+                            "spec": {"storageClassName": "fast"},
+                        }
+                    ]
+                },
+            )
+        ],
+        "  Name:          data\n  StorageClass:  slow\n",
+    ),
+    "a metric of an object is told as its type says": (
+        [
+            made(
+                "autoscaling/v2",
+                "HorizontalPodAutoscaler",
+                {"metrics": [{"type": "Object", "object": {"metric": {"name": "m"}, "target": {"averageValue": "1"}}}]},
+            )
+        ],
+        '  "m" on / (target value):  <unknown> / <nil>\n',
+    ),
+    "a secret without a name": ([made("v1", "ServiceAccount", imagePullSecrets=[{}])], "Image pull secrets:  \n"),
+    "addresses in order": (
+        [
+            made(
+                "networking.k8s.io/v1",
+                "Ingress",
+                {"rules": []},
+                status={"loadBalancer": {"ingress": [{"ip": "9.9.9.9"}, {"hostname": "a.b"}, {"ip": "1.1.1.1"}]}},
+            )
+        ],
+        "Address:          1.1.1.1,9.9.9.9,a.b\n",
+    ),
+    "a backend that is nothing": (
+        [made("networking.k8s.io/v1", "Ingress", {"defaultBackend": {}})],
+        "Default backend:  \n",
+    ),
+    "rules for URLs are told verb by verb": (
+        [
+            made(
+                "rbac.authorization.k8s.io/v1",
+                "ClusterRole",
+                rules=[{"nonResourceURLs": ["/b"], "verbs": ["get", "put"]}, {"resources": ["pods"], "verbs": ["get"]}],
+                metadata={"namespace": ""},
+            )
+        ],
+        "-----\n             [/b]               []              [get]\n"
+        "             [/b]               []              [put]\n",
+    ),
+    "a metric's name in quotes": (
+        [
+            made(
+                "autoscaling/v2",
+                "HorizontalPodAutoscaler",
+                {"metrics": [{"type": "External", "external": {"metric": {"name": 'a"b'}, "target": {}}}]},
+            )
+        ],
+        '  "a\\"b" (target value):  <unknown> / <nil>\n',
+    ),
+    "a path within a volume in quotes": (
+        [container(volumeMounts=[{"name": "v", "mountPath": "/v", "subPath": 'a"b'}])],
+        '      /v from v (rw,path="a\\"b")\n',
+    ),
+    "a resource that containers have not": (
+        [container(env=[{"name": "a", "valueFrom": {"resourceFieldRef": {"resource": "cpu"}}}])],
+        "      a:          (cpu)\n",
+    ),
+    "a Service's port without protocol": (
+        [made("v1", "Service", {"ports": [{"port": 80, "appProtocol": ""}]})],
+        "Port:              <unset>  80/\nTargetPort:        0/\nAppProtocol:       \n",
+    ),
+    "a driver without topology": (
+        [
+            made(
+                "storage.k8s.io/v1",
+                "CSINode",
+                {"drivers": [{"name": "d", "nodeID": "n", "topologyKeys": []}]},
+                metadata={"namespace": ""},
+            )
+        ],
+        "      Topology Keys:  []\n",
     ),
     "lists within lists": (
         [made("v1", "PodTemplate", template={"lists": [1, "a", [2, 3]]})],

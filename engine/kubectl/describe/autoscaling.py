@@ -6,6 +6,7 @@ Source of the behaviour: kubectl pkg/describe (describeHorizontalPodAutoscalerV2
 from __future__ import annotations
 
 from engine.api.errors import ApiError
+from engine.api.golang.text import quoted
 from engine.api.selectors import format_label_selector
 from engine.api.types import GVK, Object
 from engine.kubectl.describe import events
@@ -14,6 +15,7 @@ from engine.kubectl.errors import CommandError
 from engine.kubectl.session import Session
 
 UNKNOWN = "<unknown>"
+NIL = "<nil>"  # what Go prints of a quantity that is not there
 CURRENT = GVK("autoscaling", "v2", "HorizontalPodAutoscaler")
 
 
@@ -43,7 +45,7 @@ async def autoscaler(session: Session, obj: Object, *, show_events: bool) -> str
         page.row("Type", "Status", "Reason", "Message", level=1)
         page.row("----", "------", "------", "-------", level=1)
         for one in conditions:
-            page.row(one["type"], one["status"], one.get("reason", ""), one.get("message", ""), level=1)
+            page.row(one.get("type", ""), one.get("status", ""), one.get("reason", ""), one.get("message", ""), level=1)
     if show_events:
         events.write(page, await events.search(session, obj))
     return page.text()
@@ -78,20 +80,19 @@ def _metric(page: Page, metric: Object, seen: Object) -> None:
         return
     name = source.get("name") or (source.get("metric") or {}).get("name", "")
     target = source["target"]
-    average = "averageValue" in target
-    value = f"{current.get('averageValue' if average else 'value', UNKNOWN)} / "
-    value += str(target.get("averageValue" if average else "value", UNKNOWN))
-    kind = "average value" if average else "value"
+    average = target.get("type") == "AverageValue" if key == "object" else "averageValue" in target or key == "pods"
+    field, kind = ("averageValue", "average value") if average else ("value", "value")
+    value = f"{current.get(field, UNKNOWN)} / {target.get(field, NIL)}"
     match key:
         case "external":
-            page.field(f'"{name}" (target {kind})', value, 1)
+            page.field(f"{quoted(name)} (target {kind})", value, 1)
         case "pods":
-            page.field(f'"{name}" on pods', value, 1)
+            page.field(f"{quoted(name)} on pods", value, 1)
         case "object":
-            on = source["describedObject"]
-            page.field(f'"{name}" on {on["kind"]}/{on["name"]} (target {kind})', value, 1)
+            on = source.get("describedObject") or {}
+            page.field(f"{quoted(name)} on {on.get('kind', '')}/{on.get('name', '')} (target {kind})", value, 1)
         case _:
-            of = f' of container "{source["container"]}"' if key == "containerResource" else ""
+            of = f" of container {quoted(source.get('container', ''))}" if key == "containerResource" else ""
             _resource(page, f"resource {name}{of} on pods", target, current)
 
 

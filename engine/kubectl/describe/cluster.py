@@ -28,7 +28,7 @@ async def namespace(session: Session, obj: Object, *, show_events: bool) -> str:
         page.row("----", "------", "------------------", "------", "-------", level=1)
         for c in conditions:
             when = page.date(c.get("lastTransitionTime"))
-            page.row(c["type"], c["status"], when, c.get("reason", ""), c.get("message", ""), level=1)
+            page.row(c.get("type", ""), c.get("status", ""), when, c.get("reason", ""), c.get("message", ""), level=1)
     found = await _within(session, "resourcequotas", obj["metadata"]["name"])
     if found is not None:
         page.line()
@@ -84,7 +84,7 @@ async def service_account(session: Session, obj: Object, *, show_events: bool) -
     page = Page(session.now)
     page.head(obj)
     page.labels_and_annotations(obj)
-    names = [secret["name"] for secret in obj.get("imagePullSecrets") or ()]
+    names = [secret.get("name", "") for secret in obj.get("imagePullSecrets") or ()]
     for index, name in enumerate(names or [NONE]):
         page.line(f"{' ' * 19 if index else 'Image pull secrets:'}\t{name}")
     if show_events:
@@ -99,33 +99,34 @@ async def role(session: Session, obj: Object, *, show_events: bool) -> str:
     page.line("PolicyRule:")
     page.row("Resources", "Non-Resource URLs", "Resource Names", "Verbs", level=1)
     page.row("---------", "-----------------", "--------------", "-----", level=1)
-    rules = _compact(obj.get("rules") or [])
-    for (group, resource, url, name), verbs in sorted(rules.items(), key=_rule_order):
+    for (group, resource, url, name), verbs in sorted(_compact(obj.get("rules") or []), key=_rule_order):
         page.row(_resource(resource, group), f"[{url}]", f"[{name}]", f"[{' '.join(verbs)}]", level=1)
     return page.text()
 
 
-def _rule_order(item: tuple[tuple[str, str, str, str], list[str]]) -> str:
+# Group, resource, URL and name, and what may be done to them.
+_Rule = tuple[tuple[str, str, str, str], list[str]]
+
+
+def _rule_order(item: _Rule) -> str:
     """Rules stand in the order of what Go prints of them, verbs first."""
     (group, resource, url, name), verbs = item
     return f"[{' '.join(verbs)}],[{group}],[{resource}],[{name}],[{url}]"
 
 
-def _compact(rules: list[Object]) -> dict[tuple[str, str, str, str], list[str]]:
-    """Verbs by resource, URL and name: rules broken down to single ones and put together again."""
-    found: dict[tuple[str, str, str, str], list[str]] = {}
+def _compact(rules: list[Object]) -> list[_Rule]:
+    """Rules broken down to single ones; those of resources are put together again, by resource and name."""
+    of_urls: list[_Rule] = []
+    of_resources: dict[tuple[str, str, str, str], list[str]] = {}
     for rule in rules:
-        targets = [
-            (group, resource, "", name)
-            for group, resource, name in product(
-                rule.get("apiGroups") or [""], rule.get("resources") or (), rule.get("resourceNames") or [""]
-            )
-        ]
-        targets += [("", "", url, "") for url in rule.get("nonResourceURLs") or ()]
-        for target in targets:
-            known = found.setdefault(target, [])
-            known += [verb for verb in rule.get("verbs") or () if verb not in known]
-    return found
+        verbs = rule.get("verbs") or ()
+        of_urls += [(("", "", url, ""), [verb]) for url, verb in product(rule.get("nonResourceURLs") or (), verbs)]
+        groups, resources = rule.get("apiGroups") or (), rule.get("resources") or ()
+        for group, resource, name, verb in product(groups, resources, rule.get("resourceNames") or [""], verbs):
+            known = of_resources.setdefault((group, resource, "", name), [])
+            if verb not in known:
+                known.append(verb)
+    return [*of_urls, *of_resources.items()]
 
 
 def _resource(resource: str, group: str) -> str:

@@ -9,12 +9,14 @@ from collections.abc import Mapping, Sequence
 from math import ceil
 from urllib.parse import quote
 
+from engine.api.golang.text import quoted
 from engine.api.quantity import Quantity
 from engine.api.tables.formats import host_port
 from engine.api.types import Object
 from engine.kubectl.describe.writer import NONE, Page, true_false, yes_no
 
 _SOURCES = ("fieldRef", "resourceFieldRef", "secretKeyRef", "configMapKeyRef")
+_MEASURED = ("cpu", "memory", "ephemeral-storage")  # what a variable may tell of a container's resources
 
 
 def write(
@@ -128,11 +130,11 @@ def probe_text(probe: Object) -> str:
     )
     if (action := probe.get("exec")) is not None:
         return f"exec [{' '.join(action.get('command') or ())}] {numbers}"
-    if action := probe.get("httpGet"):
+    if (action := probe.get("httpGet")) is not None:
         return f"http-get {_url(action)} {numbers}"
-    if action := probe.get("tcpSocket"):
+    if (action := probe.get("tcpSocket")) is not None:
         return f"tcp-socket {action.get('host', '')}:{action.get('port', '')} {numbers}"
-    if action := probe.get("grpc"):
+    if (action := probe.get("grpc")) is not None:
         return f"grpc <pod>:{action.get('port', 0)} {action.get('service', '')} {numbers}"
     return f"unknown {numbers}"
 
@@ -150,7 +152,7 @@ def _environment_from(page: Page, container: Object) -> None:
     for source in container["envFrom"]:
         kind, reference = "ConfigMap", source.get("configMapRef")
         if reference is None:
-            kind, reference = "Secret" if source.get("secretRef") else "", source.get("secretRef") or {}
+            kind, reference = "Secret" if "secretRef" in source else "", source.get("secretRef") or {}
         prefix = f" with prefix '{source['prefix']}'" if source.get("prefix") else ""
         page.line(f"{reference.get('name', '')}\t{kind}{prefix}\tOptional: {true_false(reference.get('optional'))}", 3)
 
@@ -164,21 +166,21 @@ def _environment(page: Page, container: Object, pod: Object | None) -> None:
         if source is None:
             for index, part in enumerate(str(variable.get("value", "")).split("\n")):
                 page.line(f"\t{part}" if index else f"{name}:\t{part}", 3)
-        elif any(source.get(key) for key in _SOURCES):  # others are passed over
+        elif any(source.get(key) is not None for key in _SOURCES):  # others are passed over
             page.line(f"{name}:\t{_value_from(source, container, pod)}", 3)
 
 
 def _value_from(source: Object, container: Object, pod: Object | None) -> str:
-    if field := source.get("fieldRef"):
+    if (field := source.get("fieldRef")) is not None:
         path = field.get("fieldPath", "")
         return f"{_field_of(pod, path)} ({field.get('apiVersion', '')}:{path})"
-    if resource := source.get("resourceFieldRef"):
+    if (resource := source.get("resourceFieldRef")) is not None:
         name = str(resource.get("resource", ""))
         amount = _amount(container, name, str(resource.get("divisor") or "0"))
         if amount == "0" and name in ("limits.cpu", "limits.memory"):
             amount = "node allocatable"
         return f"{amount} ({name})"
-    if key := source.get("secretKeyRef"):
+    if (key := source.get("secretKeyRef")) is not None:
         where = f"<set to the key '{key.get('key', '')}' in secret '{key.get('name', '')}'>"
         return f"{where}\tOptional: {true_false(key.get('optional'))}"
     key = source.get("configMapKeyRef") or {}
@@ -189,6 +191,8 @@ def _value_from(source: Object, container: Object, pod: Object | None) -> str:
 def _amount(container: Object, name: str, divisor: str) -> str:
     """A limit or request in whole divisors, rounded up (pkg/util/resource ExtractContainerResourceValue)."""
     kind, _, what = name.partition(".")
+    if kind not in ("limits", "requests") or not (what in _MEASURED or what.startswith("hugepages-")):
+        return ""  # there is no such resource of a container
     amount = Quantity.parse(((container.get("resources") or {}).get(kind) or {}).get(what, "0"))
     unit = Quantity.parse(divisor if divisor != "0" else "1")
     scale = 1000 if what == "cpu" else 1
@@ -209,7 +213,7 @@ def _mounts(page: Page, container: Object) -> None:
     for mount in mounts:
         flags = "ro" if mount.get("readOnly") else "rw"
         if mount.get("subPath"):
-            flags += f',path="{mount["subPath"]}"'
+            flags += f",path={quoted(mount['subPath'])}"
         page.line(f"{mount['mountPath']} from {mount['name']} ({flags})", 3)
     if devices := container.get("volumeDevices"):
         page.line(f"Devices:{'' if mounts else chr(9) + NONE}", 2)

@@ -48,7 +48,7 @@ def write(page: Page, events: list[Object]) -> None:
 def interval(page: Page, event: Object) -> str:
     """`5s`, or `5s (x3 over 2m)` for one that came again."""
     first = page.since(event.get("eventTime") or event.get("firstTimestamp"))
-    if series := event.get("series"):
+    if (series := event.get("series")) is not None:
         return f"{page.since(series.get('lastObservedTime'))} (x{series.get('count', 0)} over {first})"
     if (count := event.get("count", 0)) > 1:
         return f"{page.since(event.get('lastTimestamp'))} (x{count} over {first})"

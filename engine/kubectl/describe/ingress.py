@@ -26,7 +26,7 @@ async def ingress(session: Session, obj: Object, *, show_events: bool) -> str:
     page.field("Address", _address(obj))
     page.field("Ingress Class", spec.get("ingressClassName", NONE))
     default = spec.get("defaultBackend")
-    default_text = await _backend(session, namespace, default) if default else "<default>"
+    default_text = "<default>" if default is None else await _backend(session, namespace, default)
     page.field("Default backend", default_text)
     _tls(page, spec.get("tls") or ())
     page.line("Rules:\n  Host\tPath\tBackends")
@@ -46,7 +46,7 @@ async def ingress(session: Session, obj: Object, *, show_events: bool) -> str:
 
 def _address(obj: Object) -> str:
     entries = ((obj.get("status") or {}).get("loadBalancer") or {}).get("ingress") or ()
-    return ",".join(dict.fromkeys(filter(None, (one.get("ip") or one.get("hostname", "") for one in entries))))
+    return ",".join(sorted({one.get("ip") or one.get("hostname", "") for one in entries} - {""}))
 
 
 def _tls(page: Page, entries: Sequence[Object]) -> None:
@@ -60,12 +60,14 @@ def _tls(page: Page, entries: Sequence[Object]) -> None:
 async def _backend(session: Session, namespace: str, backend: Object) -> str:
     """`web:80 (10.244.0.5:8080)`, or the resource that it is."""
     resource = backend.get("resource")
+    if not (backend.get("service") or resource):
+        return ""
     if resource and not backend.get("service"):
         group = resource.get("apiGroup") or NONE
         return f"APIGroup: {group}, Kind: {resource.get('kind', '')}, Name: {resource.get('name', '')}"
     service = backend.get("service") or {}
     name, port = service.get("name", ""), service.get("port") or {}
-    shown = f"{name}:{port.get('name') or port.get('number') or ''}"
+    shown = f"{name}:{port.get('number') or port.get('name', '')}"
     try:
         found = await session.get(await session.resolve("services"), name, namespace)
     except ApiError as error:
@@ -112,8 +114,9 @@ async def network_policy(session: Session, obj: Object, *, show_events: bool) ->
     page.labels_and_annotations(obj)
     page.line("Spec:")
     selector = spec.get("podSelector") or {}
+    everyone = not (selector.get("matchLabels") or selector.get("matchExpressions"))
     everything = f"{NONE} (Allowing the specific traffic to all pods in this namespace)"
-    page.line(f"PodSelector:     {format_label_selector(selector) if selector else everything}", 1)
+    page.line(f"PodSelector:     {everything if everyone else format_label_selector(selector)}", 1)
     types = spec.get("policyTypes") or ()
     for kind, side, key in (("Ingress", "ingress", "from"), ("Egress", "egress", "to")):
         if kind in types:
@@ -155,7 +158,7 @@ def _peer(page: Page, peer: Object) -> None:
         page.line(f"NamespaceSelector: {format_label_selector(peer['namespaceSelector'])}", 3)
     if peer.get("podSelector") is not None:
         page.line(f"PodSelector: {format_label_selector(peer['podSelector'])}", 3)
-    if block := peer.get("ipBlock"):
+    if "namespaceSelector" not in peer and "podSelector" not in peer and (block := peer.get("ipBlock")) is not None:
         page.line("IPBlock:", 3)
         page.line(f"CIDR: {block.get('cidr', '')}", 4)
         page.line(f"Except: {', '.join(block.get('except') or ())}", 4)

@@ -24,11 +24,11 @@ async def service(session: Session, obj: Object, *, show_events: bool) -> str:
     page.labels_and_annotations(obj)
     page.field("Selector", format_labels(spec.get("selector")))
     page.field("Type", spec.get("type", ""))
-    if spec.get("ipFamilyPolicy"):
+    if spec.get("ipFamilyPolicy") is not None:
         page.field("IP Family Policy", spec["ipFamilyPolicy"])
-    page.field("IP Families", ",".join(spec.get("ipFamilies") or ()) or NONE)
+    page.field("IP Families", _joined(spec.get("ipFamilies")))
     page.field("IP", spec.get("clusterIP", ""))
-    page.field("IPs", ",".join(spec.get("clusterIPs") or ()) or NONE)
+    page.field("IPs", _joined(spec.get("clusterIPs")))
     if spec.get("externalIPs"):
         page.field("External IPs", ",".join(spec["externalIPs"]))
     if spec.get("loadBalancerIP"):
@@ -45,15 +45,19 @@ async def service(session: Session, obj: Object, *, show_events: bool) -> str:
         ("Internal Traffic Policy", "internalTrafficPolicy"),
         ("HealthCheck NodePort", "healthCheckNodePort"),
     ):
-        if spec.get(key):
+        if spec.get(key) or (key == "internalTrafficPolicy" and key in spec):
             page.field(title, spec[key])
     if spec.get("loadBalancerSourceRanges"):
         page.field("LoadBalancer Source Ranges", ",".join(spec["loadBalancerSourceRanges"]))
-    if spec.get("trafficDistribution"):
+    if spec.get("trafficDistribution") is not None:
         page.field("Traffic Distribution", spec["trafficDistribution"])
     if show_events:
         events.write(page, await events.search(session, obj))
     return page.text()
+
+
+def _joined(items: Sequence[str] | None) -> str:
+    return ",".join(items) if items else NONE
 
 
 async def slices_of(session: Session, namespace: str, name: str) -> list[Object]:
@@ -64,14 +68,14 @@ async def slices_of(session: Session, namespace: str, name: str) -> list[Object]
 def _ingress(entry: Object) -> str:
     if not entry.get("ip"):
         return str(entry.get("hostname", ""))
-    return f"{entry['ip']} ({entry['ipMode']})" if entry.get("ipMode") else str(entry["ip"])
+    return f"{entry['ip']} ({entry['ipMode']})" if entry.get("ipMode") is not None else str(entry["ip"])
 
 
 def _port(page: Page, port: Object, slices: Sequence[Object]) -> None:
-    name, protocol = port.get("name") or UNSET, port.get("protocol", "TCP")
-    page.line(f"Port:\t{name}\t{port['port']}/{protocol}")
+    name, protocol = port.get("name") or UNSET, port.get("protocol", "")
+    page.line(f"Port:\t{name}\t{port.get('port', 0)}/{protocol}")
     page.field("TargetPort", f"{port.get('targetPort', 0)}/{protocol}")
-    if port.get("appProtocol"):
+    if port.get("appProtocol") is not None:
         page.field("AppProtocol", port["appProtocol"])
     if port.get("nodePort"):
         page.line(f"NodePort:\t{name}\t{port['nodePort']}/{protocol}")
@@ -102,16 +106,16 @@ async def endpoints(session: Session, obj: Object, *, show_events: bool) -> str:
     page.labels_and_annotations(obj)
     page.line("Subsets:")
     for subset in obj.get("subsets") or ():
-        ready = ",".join(address["ip"] for address in subset.get("addresses") or ())
+        ready = ",".join(address.get("ip", "") for address in subset.get("addresses") or ())
         page.field("Addresses", ready or NONE, 1)
-        not_ready = ",".join(address["ip"] for address in subset.get("notReadyAddresses") or ())
+        not_ready = ",".join(address.get("ip", "") for address in subset.get("notReadyAddresses") or ())
         page.field("NotReadyAddresses", not_ready or NONE, 1)
         if ports := subset.get("ports"):
             page.line("Ports:", 1)
             page.row("Name", "Port", "Protocol", level=2)
             page.row("----", "----", "--------", level=2)
             for port in ports:
-                page.row(port.get("name") or UNSET, port["port"], port.get("protocol", "TCP"), level=2)
+                page.row(port.get("name") or UNSET, port.get("port", 0), port.get("protocol", ""), level=2)
         page.line()
     if show_events:
         events.write(page, await events.search(session, obj))
@@ -158,7 +162,7 @@ async def ip_address(session: Session, obj: Object, *, show_events: bool) -> str
     page = Page(session.now)
     page.field("Name", obj["metadata"]["name"])
     page.labels_and_annotations(obj)
-    if (parent := obj["spec"].get("parentRef")) is not None:
+    if (parent := (obj.get("spec") or {}).get("parentRef")) is not None:
         page.line("Parent Reference:")
         for title, key in (("Group", "group"), ("Resource", "resource"), ("Namespace", "namespace"), ("Name", "name")):
             page.field(title, parent.get(key, ""), 1)
@@ -171,13 +175,18 @@ async def service_cidr(session: Session, obj: Object, *, show_events: bool) -> s
     page = Page(session.now)
     page.field("Name", obj["metadata"]["name"])
     page.labels_and_annotations(obj)
-    page.field("CIDRs", ", ".join(obj["spec"].get("cidrs") or ()))
+    page.field("CIDRs", ", ".join((obj.get("spec") or {}).get("cidrs") or ()))
     if conditions := (obj.get("status") or {}).get("conditions"):
         page.line("Status:")
         page.line("Conditions:\n  Type\tStatus\tLastTransitionTime\tReason\tMessage")
         page.row("----", "------", "------------------", "------", "-------", level=1)
         for one in conditions:
-            cells = (one["type"], one["status"], page.date(one.get("lastTransitionTime")), one.get("reason", ""))
+            cells = (
+                one.get("type", ""),
+                one.get("status", ""),
+                page.date(one.get("lastTransitionTime")),
+                one.get("reason", ""),
+            )
             page.row(*cells, one.get("message", ""), level=1)
     if show_events:
         events.write(page, await events.search(session, obj))

@@ -51,9 +51,7 @@ async def describe(session: Session, pod: Object, *, show_events: bool) -> str:
     page.labels("Node-Selectors", spec.get("nodeSelector"))
     page.tolerations("Tolerations", spec.get("tolerations"))
     spread(page, spec.get("topologySpreadConstraints"))
-    if (group := spec.get("schedulingGroup")) is not None:
-        page.line("SchedulingGroup:")
-        page.field("PodGroupName", group.get("podGroupName", ""), 1)
+    scheduling_group(page, spec)
     if show_events:
         uid = (pod["metadata"].get("annotations") or {}).get(MIRROR)
         events.write(page, await events.search(session, pod, with_kind=False, uid=uid))
@@ -89,7 +87,7 @@ def _addresses(page: Page, status: Object) -> None:
         return
     page.line("IPs:")
     for address in addresses:
-        page.field("IP", address["ip"], 1)
+        page.field("IP", address.get("ip", ""), 1)
 
 
 def _containers(page: Page, pod: Object, spec: Object, status: Object) -> None:
@@ -107,13 +105,14 @@ def _gates_and_conditions(page: Page, spec: Object, status: Object) -> None:
     conditions = status.get("conditions") or ()
     if gates := spec.get("readinessGates"):
         page.line("Readiness Gates:\n  Type\tStatus")
-        known = {condition["type"]: condition["status"] for condition in conditions}
+        known = {condition.get("type"): condition.get("status", "") for condition in conditions}
         for gate in gates:
-            page.line(f"{gate['conditionType']} \t{known.get(gate['conditionType'], NONE)} ", 1)
+            kind = gate.get("conditionType", "")
+            page.line(f"{kind} \t{known.get(kind, NONE)} ", 1)
     if conditions:
         page.line("Conditions:\n  Type\tStatus")
         for condition in conditions:
-            page.line(f"{condition['type']} \t{condition['status']} ", 1)
+            page.line(f"{condition.get('type', '')} \t{condition.get('status', '')} ", 1)
 
 
 def spread(page: Page, constraints: Sequence[Object] | None, space: str = "") -> None:
@@ -128,6 +127,12 @@ def spread(page: Page, constraints: Sequence[Object] | None, space: str = "") ->
         if constraint.get("labelSelector") is not None:
             text += f" for selector {format_label_selector(constraint['labelSelector'])}"
         page.line(text)
+
+
+def scheduling_group(page: Page, spec: Object, level: int = 0) -> None:
+    if (group := spec.get("schedulingGroup")) is not None:
+        page.line("SchedulingGroup:", level)
+        page.field("PodGroupName", group.get("podGroupName", ""), 1)
 
 
 def controlled_by(obj: Object) -> str:
@@ -159,6 +164,7 @@ def template(page: Page, obj: Object | None) -> None:
         page.field("Priority Class Name", spec["priorityClassName"], 1)
     page.labels("  Node-Selectors", spec.get("nodeSelector"))
     page.tolerations("  Tolerations", spec.get("tolerations"))
+    scheduling_group(page, spec, 1)
 
 
 def qos_class(spec: Object) -> str:

@@ -21,7 +21,7 @@ DEFAULT_CLASS = ("storageclass.kubernetes.io/is-default-class", "storageclass.be
 
 async def persistent_volume(session: Session, obj: Object, *, show_events: bool) -> str:
     page = Page(session.now)
-    spec, status = obj["spec"], obj.get("status") or {}
+    spec, status = obj.get("spec") or {}, obj.get("status") or {}
     page.field("Name", obj["metadata"]["name"])
     page.labels_and_annotations(obj)
     _finalizers(page, obj)
@@ -138,15 +138,15 @@ async def storage_class(session: Session, obj: Object, *, show_events: bool) -> 
             page.line(option, 1)
     else:
         page.field("MountOptions", NONE)
-    if obj.get("reclaimPolicy"):
+    if obj.get("reclaimPolicy") is not None:
         page.field("ReclaimPolicy", obj["reclaimPolicy"])
-    if obj.get("volumeBindingMode"):
+    if obj.get("volumeBindingMode") is not None:
         page.field("VolumeBindingMode", obj["volumeBindingMode"])
     if (topologies := obj.get("allowedTopologies")) is not None:
         page.line(f"AllowedTopologies:\t{'' if topologies else NONE}")
         for index, term in enumerate(topologies):
             expressions = term.get("matchLabelExpressions") or ()
-            texts = [f"{one['key']} in [{', '.join(one.get('values') or ())}]" for one in expressions]
+            texts = [_expression({**one, "operator": "In"}) for one in expressions]
             _term(page, f"Term {index}", texts, level=1)
     if show_events:
         events.write(page, await events.search(session, obj))
@@ -170,16 +170,16 @@ async def csi_node(session: Session, obj: Object, *, show_events: bool) -> str:
     page.labels_and_annotations(obj)
     page.field("CreationTimestamp", page.date(obj["metadata"].get("creationTimestamp")))
     page.line("Spec:")
-    drivers = (obj.get("spec") or {}).get("drivers") or ()
-    if drivers:
+    drivers = (obj.get("spec") or {}).get("drivers")
+    if drivers is not None:
         page.line("Drivers:", 1)
-    for driver in drivers:
-        page.line(f"{driver['name']}:", 2)
+    for driver in drivers or ():
+        page.line(f"{driver.get('name', '')}:", 2)
         page.field("Node ID", driver.get("nodeID", ""), 3)
         if (count := (driver.get("allocatable") or {}).get("count")) is not None:
             page.line("Allocatables:", 3)
             page.field("Count", count, 4)
-        if driver.get("topologyKeys"):
+        if driver.get("topologyKeys") is not None:
             page.field("Topology Keys", f"[{' '.join(driver['topologyKeys'])}]", 3)
     if show_events:
         events.write(page, await events.search(session, obj))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 
 from engine.api.errors import ApiError
+from engine.api.persistent_volumes import class_of
 from engine.api.selectors import LabelSelector, format_label_selector, format_labels
 from engine.api.types import Object
 from engine.kubectl.describe import events, pods
@@ -15,10 +16,12 @@ from engine.kubectl.describe.writer import NONE, Page
 from engine.kubectl.rollouts import owned_replica_sets, template_of
 from engine.kubectl.session import Session
 
+NIL = "<nil>"  # what Go prints of a pointer to nothing
+
 
 async def deployment(session: Session, obj: Object, *, show_events: bool) -> str:
     page = Page(session.now)
-    spec, status = obj["spec"], obj.get("status") or {}
+    spec, status = (obj.get("spec") or {}), obj.get("status") or {}
     page.head(obj)
     page.field("CreationTimestamp", page.date(obj["metadata"].get("creationTimestamp")))
     page.labels_and_annotations(obj)
@@ -32,10 +35,10 @@ async def deployment(session: Session, obj: Object, *, show_events: bool) -> str
     strategy = spec.get("strategy") or {}
     page.field("StrategyType", strategy.get("type", ""))
     page.field("MinReadySeconds", spec.get("minReadySeconds", 0))
-    if rolling := strategy.get("rollingUpdate"):
+    if (rolling := strategy.get("rollingUpdate")) is not None:
         page.field(
             "RollingUpdateStrategy",
-            f"{rolling.get('maxUnavailable', 0)} max unavailable, {rolling.get('maxSurge', 0)} max surge",
+            f"{rolling.get('maxUnavailable', NIL)} max unavailable, {rolling.get('maxSurge', NIL)} max surge",
         )
     pods.template(page, spec.get("template") or {})
     page.conditions(obj)
@@ -70,7 +73,7 @@ async def _pod_counts(session: Session, obj: Object, selector: str) -> str:
     counts: Counter[str] = Counter()
     for pod in listed:
         owners = pod["metadata"].get("ownerReferences") or ()
-        if any(owner.get("controller") and owner["uid"] == uid for owner in owners):
+        if any(owner.get("controller") and owner.get("uid") == uid for owner in owners):
             counts[(pod.get("status") or {}).get("phase", "")] += 1
     return (
         f"{counts['Running']} Running / {counts['Pending']} Waiting / {counts['Succeeded']} Succeeded / "
@@ -80,7 +83,7 @@ async def _pod_counts(session: Session, obj: Object, selector: str) -> str:
 
 async def replica_set(session: Session, obj: Object, *, show_events: bool) -> str:
     page = Page(session.now)
-    spec, status = obj["spec"], obj.get("status") or {}
+    spec, status = (obj.get("spec") or {}), obj.get("status") or {}
     page.head(obj)
     page.field("Selector", format_label_selector(spec.get("selector")))
     page.labels_and_annotations(obj)
@@ -98,12 +101,12 @@ async def replica_set(session: Session, obj: Object, *, show_events: bool) -> st
 
 async def replication_controller(session: Session, obj: Object, *, show_events: bool) -> str:
     page = Page(session.now)
-    spec, status = obj["spec"], obj.get("status") or {}
+    spec, status = (obj.get("spec") or {}), obj.get("status") or {}
     page.head(obj)
     page.field("Selector", format_labels(spec.get("selector")))
     page.labels_and_annotations(obj)
     page.field("Replicas", f"{status.get('replicas', 0)} current / {spec.get('replicas', 0)} desired")
-    page.field("Pods Status", await _pod_counts(session, obj, format_labels(spec.get("selector"))))
+    page.field("Pods Status", await _pod_counts(session, obj, _labels_selector(spec.get("selector"))))
     pods.template(page, spec.get("template"))
     page.conditions(obj)
     if show_events:
@@ -111,9 +114,14 @@ async def replication_controller(session: Session, obj: Object, *, show_events: 
     return page.text()
 
 
+def _labels_selector(labels: Object | None) -> str:
+    """A selector of equal labels; without any it is for all."""
+    return format_labels(labels) if labels else ""
+
+
 async def stateful_set(session: Session, obj: Object, *, show_events: bool) -> str:
     page = Page(session.now)
-    spec, status = obj["spec"], obj.get("status") or {}
+    spec, status = (obj.get("spec") or {}), obj.get("status") or {}
     selector = str(LabelSelector.from_object(spec.get("selector")))
     page.head(obj)
     page.field("CreationTimestamp", page.date(obj["metadata"].get("creationTimestamp")))
@@ -131,7 +139,7 @@ async def stateful_set(session: Session, obj: Object, *, show_events: bool) -> s
         page.field("Partition", rolling["partition"], 1)
         if rolling.get("maxUnavailable") is not None:
             page.field("MaxUnavailable", rolling["maxUnavailable"], 1)
-    if retention := spec.get("persistentVolumeClaimRetentionPolicy"):
+    if (retention := spec.get("persistentVolumeClaimRetentionPolicy")) is not None:
         page.line("Persistent Volume Claim Retention Policy:")
         page.field("WhenDeleted", retention.get("whenDeleted", ""), 1)
         page.field("WhenScaled", retention.get("whenScaled", ""), 1)
@@ -151,7 +159,7 @@ def _claims(page: Page, templates: list[Object]) -> None:
     for claim in templates:
         metadata, spec = claim.get("metadata") or {}, claim.get("spec") or {}
         page.field("Name", metadata.get("name", ""), 1)
-        page.field("StorageClass", spec.get("storageClassName", ""), 1)
+        page.field("StorageClass", class_of({**claim, "metadata": metadata}), 1)
         page.labels("  Labels", metadata.get("labels"))
         page.labels("  Annotations", metadata.get("annotations"))
         requests = (spec.get("resources") or {}).get("requests") or {}
@@ -161,11 +169,11 @@ def _claims(page: Page, templates: list[Object]) -> None:
 
 async def daemon_set(session: Session, obj: Object, *, show_events: bool) -> str:
     page = Page(session.now)
-    spec, status = obj["spec"], obj.get("status") or {}
+    spec, status = (obj.get("spec") or {}), obj.get("status") or {}
     selector = str(LabelSelector.from_object(spec.get("selector")))
     page.head(obj)
     page.field("Selector", selector)
-    page.labels("Node-Selector", ((spec.get("template") or {}).get("spec") or {}).get("nodeSelector"))
+    page.field("Node-Selector", format_labels(((spec.get("template") or {}).get("spec") or {}).get("nodeSelector")))
     page.labels_and_annotations(obj)
     for title, key in (
         ("Desired Number of Nodes Scheduled", "desiredNumberScheduled"),

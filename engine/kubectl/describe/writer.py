@@ -142,7 +142,8 @@ class Page:
         self.line("Conditions:\n  Type\tStatus\tReason")
         self.row("----", "------", "------", level=1)
         for condition in conditions:
-            self.row(f"{condition['type']} ", condition["status"], condition.get("reason", ""), level=1)
+            kind, reason = condition.get("type", ""), condition.get("reason", "")
+            self.row(f"{kind} ", condition.get("status", ""), reason, level=1)
 
 
 def _shortened(text: str) -> str:
