@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from engine.api import resource_metrics
-from engine.api.types import DEPLOYMENTS, GVR, Object
+from engine.api.types import DEPLOYMENTS, GVR, PODS, Object
 from engine.controllers.podautoscaler.controller import AUTOSCALERS
 from engine.controllers.podautoscaler.limits import History, normalize
 from engine.controllers.podautoscaler.metrics import MetricError
@@ -333,6 +333,10 @@ async def test_what_the_metrics_api_does_not_tell(world: World) -> None:
 
             return str(await cluster.eventually(reason, found))
 
+        # It looks for the first time after fifteen seconds; by then the Pod that was measured is gone.
+        await world.clock.sleep(10)
+        for each in await cluster.objects(PODS, namespace="default"):
+            await cluster.admin.delete(PODS, each["metadata"]["name"], namespace="default")
         unable = "the HPA was unable to compute the replica count: failed to get cpu utilization: "
         unable += "unable to get metrics for resource cpu: "
         assert await active("FailedGetResourceMetric") == f"{unable}no metrics returned from resource metrics API"
@@ -346,6 +350,30 @@ async def test_what_the_metrics_api_does_not_tell(world: World) -> None:
         await cluster.admin.patch(AUTOSCALERS, "web", {"spec": {"metrics": metrics}}, namespace="default")
         said = await active("FailedGetContainerResourceMetric")
         assert "failed to get container metrics: container nope not present in metrics for pod default/web-" in said
+
+
+async def test_a_new_autoscaler_waits_for_its_turn_and_what_was_recommended_before_is_no_reason(world: World) -> None:
+    async with running(world) as cluster, PodHands(cluster):
+        await make_web(cluster)
+        target = {"type": "Utilization", "averageUtilization": 50}
+        autoscaler: Object = {
+            "metadata": {"name": "web", "annotations": {"ktui.io/cpu-load": "1000m"}},
+            "spec": {
+                "maxReplicas": 10,
+                "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+                "metrics": [{"type": "Resource", "resource": {"name": "cpu", "target": target}}],
+            },
+        }
+        await cluster.admin.create(AUTOSCALERS, autoscaler, namespace="default")
+        await world.clock.sleep(14.9)
+        assert not (await cluster.admin.get(AUTOSCALERS, "web", namespace="default"))["status"].get("conditions")
+        await cluster.available("web", 4)
+        await world.clock.sleep(30)
+        less = {"metadata": {"annotations": {"ktui.io/cpu-load": "500m"}}}
+        await cluster.admin.patch(AUTOSCALERS, "web", less, namespace="default")
+        await cluster.admin.patch(DEPLOYMENTS, "web", {"spec": {"replicas": 2}}, namespace="default")
+        await cluster.available("web", 4)
+        assert "New size: 4; reason: " in await cluster.events("SuccessfulRescale")
 
 
 async def test_a_custom_resource_with_a_scale_is_a_target(world: World) -> None:

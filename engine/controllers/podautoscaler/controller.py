@@ -55,7 +55,8 @@ class HorizontalPodAutoscaler(Controller):
         self._tells_zero = scales_to_zero(self.config.kubernetes_version)
         self._histories: dict[str, History] = {}
         self._selections = Selections()
-        self.watch(AUTOSCALERS, _changed)
+        # A change waits for its turn as well, that of a new autoscaler too (AddRateLimited in enqueueHPA).
+        self.watch(AUTOSCALERS, _changed, delay=lambda key, old, new: PERIOD)
         if self._discovery.has(CUSTOM_RESOURCE_DEFINITIONS):
             self.watch(CUSTOM_RESOURCE_DEFINITIONS, self._discovery.follow)
 
@@ -133,7 +134,9 @@ class HorizontalPodAutoscaler(Controller):
         if computed is None:
             return None
         wanted = computed.proposal.replicas
-        reason = f"{computed.name} above target" if wanted > current else "All metrics below target"
+        reason = ""  # a size that the metric is content with changes only by what was recommended before
+        if wanted != current:
+            reason = f"{computed.name} above target" if wanted > current else "All metrics below target"
         now = self.clock.monotonic()
         verdict = normalize(autoscaler, history, current=current, desired=wanted, now=now)
         self._set(status, "AbleToScale", *verdict.able)
@@ -267,8 +270,13 @@ class HorizontalPodAutoscaler(Controller):
             conditions[conditions.index(known)] = made
 
     async def _write(self, autoscaler: Object, status: Object) -> None:
-        if status != (autoscaler.get("status") or {}):
+        if status == (autoscaler.get("status") or {}):
+            return
+        try:
             await self.client.update_status(AUTOSCALERS, {**autoscaler, "status": status})
+        except ApiError as error:
+            self.recorder.event(autoscaler, WARNING, "FailedUpdateStatus", str(error))
+            raise
 
 
 def _changed(old: Object | None, new: Object | None) -> Iterable[str]:
