@@ -26,17 +26,17 @@ NAMESPACES = ("kube-system", "kube-public", "kube-node-lease", "default")
 
 
 @cache
-def _always() -> tuple[Object, ...]:
-    """What every cluster has, in the order in which it is made. Nobody changes these."""
-    return tuple(_objects())
+def _always(release: tuple[int, int]) -> tuple[Object, ...]:
+    """What every cluster of a release has, in the order in which it is made. Nobody changes these."""
+    return tuple(_objects(release))
 
 
-def _objects() -> Iterator[Object]:
+def _objects(release: tuple[int, int]) -> Iterator[Object]:
     for name in NAMESPACES:
         yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
-    yield from policy_objects.cluster_roles()
-    yield from policy_objects.cluster_role_bindings()
-    yield from policy_objects.roles()
+    yield from policy_objects.cluster_roles(release)
+    yield from policy_objects.cluster_role_bindings(release)
+    yield from policy_objects.roles(release)
     yield from policy_objects.role_bindings()
     yield from _priority_classes()
     yield from flow_control.objects(NO_TIME)
@@ -141,7 +141,7 @@ async def bootstrap(backend: Backend, *, ranges: Sequence[str], host: str, port:
     missing: dict[str, bytes] = {}
     present: dict[ResourceInfo, set[str]] = {}
     now = backend.world.clock.now()
-    wanted = [*_always(), *_of_cluster(ranges, host, port)]
+    wanted = [*_always(backend.definitions.release), *_of_cluster(ranges, host, port)]
     for obj in wanted:
         info = backend.resources.by_kind(gvk_of(obj))
         if info is None:

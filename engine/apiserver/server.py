@@ -159,7 +159,7 @@ class ApiServer:
         tokens = ServiceAccountAuthenticator(issuer, lookup)
         authenticator = UnionAuthenticator((X509Authenticator(), tokens, *authenticators))
         further = UnionAuthenticator(authenticators, anonymous=False)
-        nodes = NodeAuthorizer(self._caches, lookup, resources, rules=node_rules())
+        nodes = NodeAuthorizer(self._caches, lookup, resources, rules=node_rules(definitions.release))
         authorizer = UnionAuthorizer((PrivilegedGroups(), nodes, rbac))
         admission_metrics = AdmissionMetrics()
         if plugins is None:

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from engine.api.types import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, GVR, NAMESPACES, Object
+from engine.api.types import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, GVR, NAMESPACES, ROLE_BINDINGS, Object
 from engine.apiserver.aggregation.api_services import API_SERVICES
 from engine.apiserver.server import ApiServer
 from engine.client import Client, InProcessTransport
 from engine.clock import Clock
+from engine.config import ClusterConfig
 from engine.store.sqlite import SqliteStore
 from engine.world import World
 from tests.apiserver.conftest import ADMIN
 
 
-async def _born(clock: Clock, seed: int, *of: GVR) -> list[Object]:
+async def _born(clock: Clock, seed: int, *of: GVR, version: str = "") -> list[Object]:
     """Some of the objects of a new cluster."""
     world = World.create(clock=clock, seed=seed)
     store = await SqliteStore.open(None, clock=world.clock)
-    server = ApiServer(world, store)
+    server = ApiServer(world, store, config=ClusterConfig(kubernetes_version=version))
     await server.start()
     try:
         client = Client(InProcessTransport(server, ADMIN), user_agent="test")
@@ -69,6 +70,92 @@ async def test_roles_of_controllers() -> None:
         assert "services" not in resources
     told = {name: [_told(rule) for rule in found["ClusterRole", name]["rules"]] for name in _ROLES}
     assert told == _ROLES
+
+
+# Roles that a release is the first to have, and rules that it is the first to have in one.
+_SINCE: dict[str, tuple[set[str], dict[str, list[tuple[str, str, str, str]]]]] = {
+    "1.33.0": (set(), {}),
+    "1.34.0": (
+        {
+            "system:controller:resource-claim-controller",
+            "system:controller:volumeattributesclass-protection-controller",
+        },
+        {
+            "system:kube-scheduler": [
+                ("resource.k8s.io", "deviceclasses", "", "get,list,watch"),
+                ("resource.k8s.io", "resourceclaims", "", "get,list,patch,update,watch"),
+                ("resource.k8s.io", "resourceclaims/status", "", "get,list,patch,update,watch"),
+                ("", "pods/finalizers", "", "get,list,patch,update,watch"),
+                ("resource.k8s.io", "resourceslices", "", "get,list,watch"),
+            ],
+            "system:node": [
+                ("resource.k8s.io", "resourceclaims", "", "get"),
+                ("resource.k8s.io", "resourceslices", "", "deletecollection"),
+                ("", "serviceaccounts", "", "get"),
+            ],
+        },
+    ),
+    "1.36.0": (
+        {"system:controller:device-taint-eviction-controller"},
+        {
+            "system:kube-scheduler": [
+                ("resource.k8s.io", "resourceclaims", "", "create,delete"),
+                ("resource.k8s.io", "resourceclaims/binding", "", "patch,update"),
+            ],
+            "system:node": [],
+        },
+    ),
+    "1.37.0": (
+        {
+            "system:cluster-trust-bundle-discovery",
+            "system:controller:kube-apiserver-serving-clustertrustbundle-publisher",
+            "system:controller:podcertificaterequestcleaner",
+            "system:controller:storage-version-migrator-controller",
+        },
+        {
+            "system:controller:node-controller": [("coordination.k8s.io", "leases", "", "get,list,watch")],
+            "system:kube-scheduler": [("resource.k8s.io", "devicetaintrules", "", "get,list,watch")],
+            "system:node": [
+                ("certificates.k8s.io", "clustertrustbundles", "", "get,list,watch"),
+                ("certificates.k8s.io", "podcertificaterequests", "", "create,get,list,watch"),
+            ],
+        },
+    ),
+}
+
+
+async def test_roles_are_there_from_their_release_on() -> None:
+    """Source: cluster-roles-featuregates.yaml, controller-roles-featuregates.yaml and the features of each release."""
+    before: dict[str, list[Object]] = {}
+    for version, (roles, rules) in _SINCE.items():
+        born = await _born(Clock(), 1, CLUSTER_ROLES, version=version)
+        found = {role["metadata"]["name"]: role["rules"] for role in born}
+        if before:
+            assert found.keys() - before.keys() == roles
+            for name, added in rules.items():
+                assert [_told(rule) for rule in found[name] if rule not in before[name]] == added
+        before = found
+    for name, rules_of in before.items():
+        for rule in rules_of:
+            assert all(part == sorted(part) for part in rule.values()), name
+    assert [_told(rule) for rule in before["system:kube-scheduler"]][1:4] == [
+        ("coordination.k8s.io", "leases", "", "create"),
+        ("coordination.k8s.io", "leases", "kube-scheduler", "get,list,update,watch"),
+        ("coordination.k8s.io", "leasecandidates", "", "create,delete,deletecollection,get,list,patch,update,watch"),
+    ]
+
+
+async def test_who_reads_how_to_ask_who_asks() -> None:
+    """Source: namespace-role-bindings.yaml, cluster-role-bindings.yaml."""
+    born = await _born(Clock(), 1, ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS)
+    found = {binding["metadata"]["name"]: binding for binding in born}
+    reader = found["system::extension-apiserver-authentication-reader"]
+    assert reader["roleRef"]["name"] == "extension-apiserver-authentication-reader"
+    assert [(each["kind"], each["name"]) for each in reader["subjects"]] == [
+        ("User", "system:kube-controller-manager"), ("User", "system:kube-scheduler"),
+    ]  # fmt: skip
+    (group,) = found["system:cluster-trust-bundle-discovery"]["subjects"]
+    assert (group["kind"], group["name"]) == ("Group", "system:serviceaccounts")
 
 
 # By controller: groups, resources, the names that are meant, verbs.

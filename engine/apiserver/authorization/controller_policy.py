@@ -9,6 +9,20 @@ from collections.abc import Mapping
 
 from engine.apiserver.authorization.policy import EVENTS, RBAC, R
 
+# The first release that has a controller, and with it the role.
+CONTROLLERS_SINCE: Mapping[str, tuple[int, int]] = {
+    "device-taint-eviction-controller": (1, 36),
+    "kube-apiserver-serving-clustertrustbundle-publisher": (1, 37),
+    "legacy-service-account-token-cleaner": (1, 29),
+    "podcertificaterequestcleaner": (1, 37),
+    "resource-claim-controller": (1, 34),
+    "selinux-warning-controller": (1, 33),
+    "service-cidrs-controller": (1, 33),
+    "storage-version-migrator-controller": (1, 37),
+    "validatingadmissionpolicy-status-controller": (1, 30),
+    "volumeattributesclass-protection-controller": (1, 34),
+}
+
 # Each controller's role is system:controller:NAME and is bound to its service account in kube-system.
 CONTROLLERS: Mapping[str, tuple[str, ...]] = {
     "attachdetach-controller": (
@@ -64,8 +78,8 @@ CONTROLLERS: Mapping[str, tuple[str, ...]] = {
         f"resource.k8s.io: resourceslices: {R}",
         f"resource.k8s.io: deviceclasses: {R}",
         EVENTS,
-        "resource.k8s.io: devicetaintrules/status: patch,update",
-        f"resource.k8s.io: devicetaintrules: {R}",
+        "resource.k8s.io: devicetaintrules/status: patch,update @1.37",
+        f"resource.k8s.io: devicetaintrules: {R} @1.37",
     ),
     "disruption-controller": (
         f"apps,extensions: deployments: {R}",
@@ -146,6 +160,7 @@ CONTROLLERS: Mapping[str, tuple[str, ...]] = {
         "core: nodes/status: patch,update",
         "core: pods/status: patch,update",
         f"core: pods: delete,{R}",
+        f"coordination.k8s.io: leases: {R} @1.37",
         EVENTS,
     ),
     "persistent-volume-binder": (
@@ -193,7 +208,7 @@ CONTROLLERS: Mapping[str, tuple[str, ...]] = {
         "resource.k8s.io: resourceclaims,resourceclaims/status: patch,update",
         "core: pods/status: patch,update",
         EVENTS,
-        "resource.k8s.io: resourceclaims/binding: patch,update",
+        "resource.k8s.io: resourceclaims/binding: patch,update @1.36",
     ),
     "resourcequota-controller": ("*: *: list,watch", "core: resourcequotas/status: update", EVENTS),
     "root-ca-cert-publisher": ("core: configmaps: create,update", EVENTS),

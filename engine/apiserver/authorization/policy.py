@@ -2,7 +2,8 @@
 
 Source: plugin/pkg/auth/authorizer/rbac/bootstrappolicy (policy.go, controller_policy.go, namespace_policy.go and their
 testdata). A rule is written `groups: resources: verbs`, each separated by commas; the core group is `core`, a role's
-non-resource rule is `url: paths: verbs`, and `(names)` after the resources are resourceNames.
+non-resource rule is `url: paths: verbs`, and `(names)` after the resources are resourceNames. `@1.34` behind a rule
+says that it is there from that release on: before, what it is about is off, or is not there.
 """
 
 from __future__ import annotations
@@ -16,17 +17,20 @@ R = "get,list,watch"
 W = "create,delete,deletecollection,patch,update"
 RW = "create,delete,deletecollection,get,list,patch,update,watch"
 EVENTS = "core,events.k8s.io: events: create,patch,update"
+RU = "get,list,patch,update,watch"
 RBAC = "rbac.authorization.k8s.io"
+TRUST_BUNDLE_READER = "system:cluster-trust-bundle-discovery"
 
 
 class Role(NamedTuple):
     """`aggregate_to` labels a role as a part of others; `aggregates` names the label that a role is made of; `app` is
-    what a role came with that is not of the server's own policy."""
+    what a role came with that is not of the server's own policy; `since` is the first release that has it."""
 
     rules: tuple[str, ...] = ()
     aggregate_to: tuple[str, ...] = ()
     aggregates: str = ""
     app: str = ""
+    since: tuple[int, int] = (0, 0)
 
 
 def _signer(name: str) -> Role:
@@ -63,7 +67,7 @@ ROLES: Mapping[str, Role] = {
             f"policy: poddisruptionbudgets: {W}",
             f"networking.k8s.io: ingresses,networkpolicies: {W}",
             f"coordination.k8s.io: leases: {RW}",
-            f"resource.k8s.io: resourceclaims,resourceclaimtemplates: {W}",
+            f"resource.k8s.io: resourceclaims,resourceclaimtemplates: {W} @1.34",
         ),
         aggregate_to=("edit",),
     ),
@@ -85,7 +89,7 @@ ROLES: Mapping[str, Role] = {
             f"replicationcontrollers/scale: {R}",
             f"policy: poddisruptionbudgets,poddisruptionbudgets/status: {R}",
             f"networking.k8s.io: ingresses,ingresses/status,networkpolicies: {R}",
-            f"resource.k8s.io: resourceclaims,resourceclaims/status,resourceclaimtemplates: {R}",
+            f"resource.k8s.io: resourceclaims,resourceclaims/status,resourceclaimtemplates: {R} @1.34",
         ),
         aggregate_to=("view",),
     ),
@@ -116,6 +120,7 @@ ROLES: Mapping[str, Role] = {
     ),
     "system:certificates.k8s.io:kubelet-serving-approver": _signer("kubernetes.io/kubelet-serving"),
     "system:certificates.k8s.io:legacy-unknown-approver": _signer("kubernetes.io/legacy-unknown"),
+    TRUST_BUNDLE_READER: Role((f"certificates.k8s.io: clustertrustbundles: {R}",), since=(1, 37)),
     "system:discovery": Role(
         ("url: /api,/api/*,/apis,/apis/*,/healthz,/livez,/openapi,/openapi/*,/readyz,/version,/version/: get",)
     ),
@@ -140,8 +145,9 @@ ROLES: Mapping[str, Role] = {
     "system:kube-scheduler": Role(
         (
             EVENTS,
-            "coordination.k8s.io: leases: create,list,watch",
-            "coordination.k8s.io: leases(kube-scheduler): get,update",
+            "coordination.k8s.io: leases: create",
+            "coordination.k8s.io: leases(kube-scheduler): get,list,update,watch",
+            f"coordination.k8s.io: leasecandidates: {RW}",
             f"core: nodes: {R}",
             f"core: pods: delete,{R}",
             "core: bindings,pods/binding: create",
@@ -154,27 +160,34 @@ ROLES: Mapping[str, Role] = {
             "authentication.k8s.io: tokenreviews: create",
             "authorization.k8s.io: subjectaccessreviews: create",
             f"storage.k8s.io: csinodes: {R}",
+            f"storage.k8s.io: volumeattachments: {R}",
             f"core: namespaces: {R}",
             f"storage.k8s.io: csidrivers: {R}",
             f"storage.k8s.io: csistoragecapacities: {R}",
-            f"storage.k8s.io: volumeattachments: {R}",
-            f"resource.k8s.io: deviceclasses: {R}",
-            f"resource.k8s.io: resourceclaims: create,delete,{R},patch,update",
-            "resource.k8s.io: resourceclaims/status: patch,update",
-            "resource.k8s.io: resourceclaims/binding: patch,update",
-            f"resource.k8s.io: resourceslices: {R}",
-            f"resource.k8s.io: devicetaintrules: {R}",
+            f"resource.k8s.io: deviceclasses: {R} @1.34",
+            f"resource.k8s.io: resourceclaims: {RU} @1.34",
+            f"resource.k8s.io: resourceclaims/status: {RU} @1.34",
+            f"core: pods/finalizers: {RU} @1.34",
+            f"resource.k8s.io: resourceslices: {R} @1.34",
+            "resource.k8s.io: resourceclaims: create,delete @1.36",
+            "resource.k8s.io: resourceclaims/binding: patch,update @1.36",
+            f"resource.k8s.io: devicetaintrules: {R} @1.37",
         )
     ),
     "system:kubelet-api-admin": Role(
         (
             f"core: nodes: {R}",
             "core: nodes: proxy",
-            "core: nodes/configz,nodes/healthz,nodes/log,nodes/metrics,nodes/pods,nodes/proxy,nodes/stats: *",
+            "core: nodes/log,nodes/metrics,nodes/proxy,nodes/stats: *",
+            "core: nodes/configz,nodes/healthz,nodes/pods: * @1.33",
         )
     ),
     "system:monitoring": Role(
-        ("url: /flagz,/healthz,/healthz/*,/livez,/livez/*,/metrics,/metrics/slis,/readyz,/readyz/*,/statusz: get",)
+        (
+            "url: /healthz,/healthz/*,/livez,/livez/*,/metrics,/metrics/slis,/readyz,/readyz/*: get",
+            "url: /flagz: get @1.36",
+            "url: /statusz: get @1.36",
+        )
     ),
     "system:node": Role(
         (
@@ -200,10 +213,11 @@ ROLES: Mapping[str, Role] = {
             f"storage.k8s.io: csidrivers: {R}",
             "storage.k8s.io: csinodes: create,delete,get,patch,update",
             f"node.k8s.io: runtimeclasses: {R}",
-            "resource.k8s.io: resourceclaims: get",
-            f"resource.k8s.io: resourceslices: create,delete,deletecollection,patch,update,{R}",
-            f"certificates.k8s.io: clustertrustbundles: {R}",
-            f"certificates.k8s.io: podcertificaterequests: create,{R}",
+            "resource.k8s.io: resourceclaims: get @1.34",
+            "resource.k8s.io: resourceslices: deletecollection @1.34",
+            f"certificates.k8s.io: clustertrustbundles: {R} @1.37",
+            "core: serviceaccounts: get @1.34",
+            f"certificates.k8s.io: podcertificaterequests: create,{R} @1.37",
         )
     ),
     "system:node-bootstrapper": Role((f"certificates.k8s.io: certificatesigningrequests: create,{R}",)),
@@ -213,8 +227,8 @@ ROLES: Mapping[str, Role] = {
             "core: endpoints,services: list,watch",
             f"core: nodes: {R}",
             EVENTS,
+            "networking.k8s.io: servicecidrs: list,watch @1.33",
             "discovery.k8s.io: endpointslices: list,watch",
-            "networking.k8s.io: servicecidrs: list,watch",
         )
     ),
     "system:persistent-volume-provisioner": Role(
@@ -246,6 +260,7 @@ ROLES: Mapping[str, Role] = {
 BINDINGS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "cluster-admin": (("Group", "system:masters"),),
     "system:basic-user": (("Group", "system:authenticated"),),
+    TRUST_BUNDLE_READER: (("Group", "system:serviceaccounts"),),
     "system:discovery": (("Group", "system:authenticated"),),
     "system:kube-controller-manager": (("User", "system:kube-controller-manager"),),
     "system:kube-dns": (("ServiceAccount", "kube-system/kube-dns"),),
@@ -260,9 +275,12 @@ BINDINGS: Mapping[str, tuple[tuple[str, str], ...]] = {
 
 
 class LocalRole(NamedTuple):
+    """`binding` is the name of the RoleBinding to its subjects, where it is not the role's."""
+
     namespace: str
     rules: tuple[str, ...]
     subjects: tuple[tuple[str, str], ...] = ()
+    binding: str = ""
 
 
 LOCAL_ROLES: Mapping[str, tuple[LocalRole, ...]] = {
@@ -270,6 +288,8 @@ LOCAL_ROLES: Mapping[str, tuple[LocalRole, ...]] = {
         LocalRole(
             "kube-system",
             (f"core: configmaps(extension-apiserver-authentication): {R}",),
+            (("User", "system:kube-controller-manager"), ("User", "system:kube-scheduler")),
+            "system::extension-apiserver-authentication-reader",
         ),
     ),
     "system:controller:bootstrap-signer": (

@@ -1,12 +1,12 @@
-"""The bootstrap policy's table as RBAC objects."""
+"""The bootstrap policy's table as RBAC objects, those of one release of Kubernetes."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from engine.api.types import Object
-from engine.apiserver.authorization.controller_policy import CONTROLLERS
+from engine.apiserver.authorization.controller_policy import CONTROLLERS, CONTROLLERS_SINCE
 from engine.apiserver.authorization.policy import BINDINGS, LOCAL_ROLES, RBAC, ROLES
 
 _API_VERSION = f"{RBAC}/v1"
@@ -17,18 +17,26 @@ _NAMED = re.compile(r"(.+)\((.+)\)")
 
 
 def rule(text: str) -> Object:
-    """A PolicyRule of `groups: resources: verbs`."""
+    """A PolicyRule of `groups: resources: verbs`, each part in order."""
     groups, targets, verbs = text.split(": ")
-    made: Object = {"verbs": verbs.split(",")}
+    made: Object = {"verbs": sorted(verbs.split(","))}
     if groups == "url":
-        return {"nonResourceURLs": targets.split(","), **made}
+        return {"nonResourceURLs": sorted(targets.split(",")), **made}
     named = _NAMED.fullmatch(targets)
     if named is not None:
         targets = named[1]
-        made["resourceNames"] = named[2].split(",")
-    made["apiGroups"] = ["" if group == "core" else group for group in groups.split(",")]
-    made["resources"] = targets.split(",")
+        made["resourceNames"] = sorted(named[2].split(","))
+    made["apiGroups"] = sorted("" if group == "core" else group for group in groups.split(","))
+    made["resources"] = sorted(targets.split(","))
     return made
+
+
+def _rules(texts: Iterable[str], release: tuple[int, int]) -> Iterator[Object]:
+    """The rules that a release has."""
+    for text in texts:
+        told, _, since = text.partition(" @")
+        if not since or tuple(map(int, since.split("."))) <= release:
+            yield rule(told)
 
 
 def _metadata(name: str, namespace: str = "", labels: dict[str, str] | None = None) -> Object:
@@ -45,8 +53,10 @@ def _subject(kind: str, name: str) -> Object:
     return {"kind": kind, "apiGroup": RBAC, "name": name}
 
 
-def cluster_roles() -> Iterator[Object]:
+def cluster_roles(release: tuple[int, int]) -> Iterator[Object]:
     for name, role in ROLES.items():
+        if release < role.since:
+            continue
         labels = {f"{_AGGREGATE}{target}": "true" for target in role.aggregate_to}
         metadata = _metadata(name, labels=labels)
         if role.app:
@@ -55,65 +65,77 @@ def cluster_roles() -> Iterator[Object]:
             "apiVersion": _API_VERSION,
             "kind": "ClusterRole",
             "metadata": metadata,
-            "rules": [rule(text) for text in _rules(name)],
+            "rules": list(_rules(_texts(name), release)),
         }
         if role.aggregates:
             selector = {"matchLabels": {f"{_AGGREGATE}{role.aggregates}": "true"}}
             made["aggregationRule"] = {"clusterRoleSelectors": [selector]}
         yield made
-    for name, rules in CONTROLLERS.items():
+    for name in _controllers(release):
         yield {
             "apiVersion": _API_VERSION,
             "kind": "ClusterRole",
             "metadata": _metadata(f"system:controller:{name}"),
-            "rules": [rule(text) for text in rules],
+            "rules": list(_rules(CONTROLLERS[name], release)),
         }
 
 
-def _rules(name: str) -> tuple[str, ...]:
+def _controllers(release: tuple[int, int]) -> Iterator[str]:
+    return (name for name in CONTROLLERS if release >= CONTROLLERS_SINCE.get(name, (0, 0)))
+
+
+def _texts(name: str) -> tuple[str, ...]:
     """A role's rules; of one that is aggregated, those that the aggregation controller will find."""
     role = ROLES[name]
     if not role.aggregates:
         return role.rules
     parts = sorted(part for part, other in ROLES.items() if role.aggregates in other.aggregate_to)
-    return tuple(dict.fromkeys(text for part in parts for text in _rules(part)))
+    return tuple(dict.fromkeys(text for part in parts for text in _texts(part)))
 
 
-def cluster_role_bindings() -> Iterator[Object]:
+def cluster_role_bindings(release: tuple[int, int]) -> Iterator[Object]:
     for name, subjects in BINDINGS.items():
-        yield _binding("ClusterRoleBinding", "ClusterRole", name, subjects=subjects)
-    for name in CONTROLLERS:
+        if release >= ROLES[name].since:
+            yield _binding("ClusterRoleBinding", "ClusterRole", name, subjects=subjects)
+    for name in _controllers(release):
         account = ("ServiceAccount", f"kube-system/{name}")
         yield _binding("ClusterRoleBinding", "ClusterRole", f"system:controller:{name}", subjects=(account,))
 
 
 def _binding(
-    kind: str, role_kind: str, name: str, *, subjects: tuple[tuple[str, str], ...], namespace: str = ""
+    kind: str,
+    role_kind: str,
+    role: str,
+    *,
+    subjects: tuple[tuple[str, str], ...],
+    namespace: str = "",
+    name: str = "",
 ) -> Object:
+    """Of the role's name, unless it has its own."""
     made: Object = {
         "apiVersion": _API_VERSION,
         "kind": kind,
-        "metadata": _metadata(name, namespace),
-        "roleRef": {"apiGroup": RBAC, "kind": role_kind, "name": name},
+        "metadata": _metadata(name or role, namespace),
+        "roleRef": {"apiGroup": RBAC, "kind": role_kind, "name": role},
     }
     if subjects:
         made["subjects"] = [_subject(*subject) for subject in subjects]
     return made
 
 
-def node_rules() -> tuple[Object, ...]:
+def node_rules(release: tuple[int, int]) -> tuple[Object, ...]:
     """What all nodes may do, whatever the objects say (bootstrappolicy NodeRules)."""
-    return tuple(rule(text) for text in ROLES["system:node"].rules)
+    return tuple(_rules(ROLES["system:node"].rules, release))
 
 
-def roles() -> Iterator[Object]:
+def roles(release: tuple[int, int]) -> Iterator[Object]:
     for name, places in LOCAL_ROLES.items():
         for place in places:
             yield {
                 "apiVersion": _API_VERSION,
                 "kind": "Role",
                 "metadata": _metadata(name, place.namespace),
-                "rules": [rule(text) for text in place.rules],
+                "rules": list(_rules(place.rules, release)),
             }
 
 
@@ -121,4 +143,5 @@ def role_bindings() -> Iterator[Object]:
     for name, places in LOCAL_ROLES.items():
         for place in places:
             if place.subjects:
-                yield _binding("RoleBinding", "Role", name, subjects=place.subjects, namespace=place.namespace)
+                where, own = place.namespace, place.binding
+                yield _binding("RoleBinding", "Role", name, subjects=place.subjects, namespace=where, name=own)
