@@ -357,6 +357,9 @@ _DRIVERS_RECOUNT = (1, 35)
 _OLD_CSI_NODE = _NETWORK_STORAGE[STORAGE, "CSINode"]._replace(
     steps=(*(_WHOLE, _as_new(storage.csi_node)) * 2, storage.old_csi_node_update)
 )
+# The release that began to tell how long the message of a volume that could not be attached may be.
+_LENGTH_OF_MESSAGES_TOLD = (1, 37)
+_OLD_ATTACHMENT = _NETWORK_STORAGE[STORAGE, "VolumeAttachment"]._replace(status=storage.old_volume_attachment_status)
 # What older releases than one do otherwise.
 _BEFORE: Mapping[tuple[str, str], tuple[tuple[int, int], Rules]] = {
     ("", "Pod"): (_LARGE_USERS, _OLD_POD),
@@ -365,6 +368,7 @@ _BEFORE: Mapping[tuple[str, str], tuple[tuple[int, int], Rules]] = {
     ("autoscaling", "HorizontalPodAutoscaler"): (_SCALES_TO_ZERO, _OLD_AUTOSCALER),
     ("batch", "Job"): (_SUSPENDED_JOBS_CHANGE, _OLD_JOB),
     (STORAGE, "CSINode"): (_DRIVERS_RECOUNT, _OLD_CSI_NODE),
+    (STORAGE, "VolumeAttachment"): (_LENGTH_OF_MESSAGES_TOLD, _OLD_ATTACHMENT),
 }
 
 

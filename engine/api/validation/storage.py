@@ -205,14 +205,14 @@ def new_volume_attachment(obj: Object, problems: Problems) -> None:
         problems.all_invalid("spec.source.persistentVolumeName", volume, text.dns_subdomain(volume))
 
 
-def volume_attachment(obj: Object, problems: Problems) -> None:
+def volume_attachment(obj: Object, problems: Problems, *, told: int = _ERROR_SIZE) -> None:
     spec, status = obj.get("spec", {}), obj.get("status", {})
     if not spec.get("attacher"):
         problems.required("spec.attacher")
     _attached(spec.get("source", {}), "spec.source", problems)
     name = spec.get("nodeName", "")
     problems.all_invalid("spec.nodeName", name, text.dns_subdomain(name))
-    _attachment_status(status, problems)
+    _attachment_status(status, problems, told)
 
 
 def _attached(source: Object, path: str, problems: Problems) -> None:
@@ -227,13 +227,13 @@ def _attached(source: Object, path: str, problems: Problems) -> None:
         inline_volume_spec(inline, f"{path}.inlineVolumeSpec", problems)
 
 
-def _attachment_status(status: Object, problems: Problems) -> None:
+def _attachment_status(status: Object, problems: Problems, told: int) -> None:
     if _size(status.get("attachmentMetadata", {})) > _PARAMETERS_SIZE:
         problems.too_long("status.attachmentMetadata", _PARAMETERS_SIZE)
     for field in ("attachError", "detachError"):
         error = status.get(field, {})
         if len(error.get("message", "").encode()) > _ERROR_SIZE:
-            problems.too_long(f"status.{field}.message", _PARAMETERS_SIZE)  # so upstream has it
+            problems.too_long(f"status.{field}.message", told)
         if error.get("errorCode", 0) < 0:
             problems.invalid(f"status.{field}.errorCode", error["errorCode"], text.range_text(0, _MAX_INT32))
 
@@ -245,4 +245,10 @@ def volume_attachment_update(new: Object, old: Object, problems: Problems) -> No
 
 def volume_attachment_status(new: Object, old: Object, problems: Problems) -> None:
     volume_attachment(new, problems)
+    volume_attachment_update(new, old, problems)
+
+
+def old_volume_attachment_status(new: Object, old: Object, problems: Problems) -> None:
+    """Of releases before 1.37, which tell the limit of the metadata when a message is too long."""
+    volume_attachment(new, problems, told=_PARAMETERS_SIZE)
     volume_attachment_update(new, old, problems)

@@ -1,4 +1,4 @@
-"""What 1.37 began to let through, and the release before refused."""
+"""What 1.37 began to let through or to tell rightly, and the release before did not."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ HPA = GVK("autoscaling", "v2", "HorizontalPodAutoscaler")
 TO_ZERO = (
     "spec.metrics: Forbidden: must specify at least one Object or External metric to support scaling to zero replicas"
 )
+ATTACHMENT = GVK("storage.k8s.io", "v1", "VolumeAttachment")
 CPU = {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 50}}}
 QUEUE = {"type": "External", "external": {"metric": {"name": "queued"}, "target": {"type": "Value", "value": "1"}}}
 
@@ -76,3 +77,15 @@ def test_users_that_a_pod_cannot_ask_for(version: str, user: int, largest: int |
     assert all(cause.endswith(f"Invalid value: {user}: must be between 0 and {largest}, inclusive") for cause in causes)
     groups = [str(cause) for cause in validate_status_update(kind(version, POD), runs(uid=0, gid=2**31), old)]
     assert [cause.partition(": ")[0].rpartition(".")[2] for cause in groups] == ["gid"] * 3
+
+
+@pytest.mark.parametrize(("version", "told"), [("1.37", 1024), ("1.36", 262144)])
+@pytest.mark.parametrize("field", ["attachError", "detachError"])
+def test_how_long_the_message_of_a_volume_that_was_not_attached_may_be(version: str, told: int, field: str) -> None:
+    spec = {"attacher": "csi.example.com", "nodeName": "n", "source": {"persistentVolumeName": "p"}}
+    old = prepared(ATTACHMENT, {"metadata": {"name": "a", "resourceVersion": "1"}, "spec": spec})
+    new = {**old, "status": {"attached": False, field: {"message": "é" * 513}}}
+    too_long = f"status.{field}.message: Too long: may not be more than {told} bytes"
+    assert [str(cause) for cause in validate_status_update(kind(version, ATTACHMENT), new, old)] == [too_long]
+    new["status"][field]["message"] = "é" * 512
+    assert list(validate_status_update(kind(version, ATTACHMENT), new, old)) == []
