@@ -72,6 +72,10 @@ SHOWN: dict[str, tuple[list[Object], str]] = {
         [container(env=SOURCES)],
         "    Environment:\n      a:         web (:metadata.name)\n    Mounts:",
     ),
+    "what a Pod asks for as a whole is what counts": (
+        [made("v1", "Pod", {"containers": [{"name": "c"}], "resources": {"requests": {"cpu": "1"}}})],
+        "QoS Class:        Burstable\n",
+    ),
     "limits without requests guarantee nothing": (
         [container(resources={"limits": {"cpu": "1", "memory": "1Gi"}})],
         "QoS Class:        Burstable\n",

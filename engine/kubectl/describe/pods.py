@@ -167,12 +167,19 @@ def template(page: Page, obj: Object | None) -> None:
     scheduling_group(page, spec, 1)
 
 
+def _asks_for_any(whole: Object) -> bool:
+    """Whether a Pod asks for resources as a whole, for which what its containers ask for does not count."""
+    names = {*(whole.get("requests") or ()), *(whole.get("limits") or ())}
+    return any(name in ("cpu", "memory") or name.startswith("hugepages-") for name in names)
+
+
 def qos_class(spec: Object) -> str:
     """The quality of service class that follows from requests and limits."""
     requests: dict[str, None] = {}
     guaranteed, any_set = True, False
-    for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
-        resources = container.get("resources") or {}
+    whole = spec.get("resources") or {}
+    each_of = (*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))
+    for resources in [whole] if _asks_for_any(whole) else [each.get("resources") or {} for each in each_of]:
         asked, limits = resources.get("requests") or {}, resources.get("limits") or {}
         for name in ("cpu", "memory"):
             if name in asked or name in limits:
