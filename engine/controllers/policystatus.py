@@ -9,11 +9,13 @@ from engine.api.crd.version import CustomVersion
 from engine.api.resources import ResourceRegistry
 from engine.api.schema import Schema, load_definitions
 from engine.api.types import GVK, GVR, Object
+from engine.api.wire import APPLY_PATCH
 from engine.config import ClusterConfig
 from engine.controllers.controller import Controller
 from engine.controllers.discovery import CUSTOM_RESOURCE_DEFINITIONS
 from engine.controllers.features import serves_admission_policies
 
+_MANAGER = "validatingadmissionpolicy-status"
 POLICIES = GVR("admissionregistration.k8s.io", "v1", "validatingadmissionpolicies")
 
 
@@ -43,26 +45,40 @@ class ValidatingAdmissionPolicyStatusController(Controller):
         warnings = self._warnings(policy)
         self.note(desired={"warnings": 0}, actual={"warnings": len(warnings)})
         checked: Object = {"expressionWarnings": warnings} if warnings else {}
-        status = {**status, "observedGeneration": generation, "typeChecking": checked}
-        await self.client.update_status(POLICIES, {**policy, "status": status})
+        told = {"observedGeneration": generation, "typeChecking": checked}
+        applied = {key: policy[key] for key in ("apiVersion", "kind")}
+        await self.client.patch(
+            POLICIES,
+            key,
+            {**applied, "metadata": {"name": key}, "status": told},
+            subresource="status",
+            content_type=APPLY_PATCH,
+            field_manager=_MANAGER,
+            force=True,
+        )
 
     def _warnings(self, policy: Object) -> list[Object]:
         """CEL is loaded with the first policy."""
         from engine.api.cel.type_checks import expression_warnings
 
-        return expression_warnings(policy, self._kind_of, self._schema_of)
+        return expression_warnings(policy, self._kinds_of, self._schema_of)
 
     # -- kinds, built in and custom
 
-    def _kind_of(self, gvr: GVR) -> GVK | None:
-        info = self._resources.get(*gvr)
-        if info is not None:
-            return info.gvk
-        definition = self._custom.get(f"{gvr.resource}.{gvr.group}")
-        names = [each["name"] for each in definition["spec"]["versions"] if each.get("served")] if definition else []
-        if definition is None or gvr.version not in names:
-            return None
-        return GVK(gvr.group, gvr.version, definition["spec"]["names"]["kind"])
+    def _kinds_of(self, gvr: GVR) -> list[GVK]:
+        """Those that go by a resource: without a group they may be of any (restmapper KindsFor)."""
+        known = [(info.gvr, info.gvk) for info in self._resources]
+        for definition in self._custom.list():
+            spec = definition["spec"]
+            group, names = spec["group"], spec["names"]
+            versions = [each["name"] for each in spec["versions"] if each.get("served")]
+            known += [(GVR(group, each, names["plural"]), GVK(group, each, names["kind"])) for each in versions]
+        anywhere = not gvr.group
+        return [
+            gvk
+            for found, gvk in known
+            if (found.version, found.resource) == (gvr.version, gvr.resource) and (anywhere or found.group == gvr.group)
+        ]
 
     def _schema_of(self, gvk: GVK) -> Schema | None:
         found = self._definitions.kind(gvk)

@@ -207,6 +207,39 @@ async def test_messages_are_worked_out_with_what_the_rules_have_left(client: Cli
     assert error.message.startswith(f"{DENIED}failed messageExpression: validation failed due to running out of cost")
 
 
+ASKS = "authorizer.path('/x').check('get').allowed()"
+UNASKED: dict[str, tuple[str, Object, Object, str]] = {
+    "an annotation": (
+        "true", {"valueExpression": f"string({ASKS})"}, {},
+        f"expression 'string({ASKS})' resulted in error: no such attribute(s): authorizer",
+    ),
+    "an annotation about the request's own resource": (
+        "true", {"valueExpression": "authorizer.requestResource.check('get').reason()"}, {},
+        "expression 'authorizer.requestResource.check('get').reason()' resulted in error: no such attribute(s): "
+        "authorizer.requestResource",
+    ),
+    "an annotation by a variable, though a rule had it": (
+        "variables.v", {"valueExpression": "string(variables.v)"}, {},
+        "expression 'string(variables.v)' resulted in error: composited variable \"v\" fails to evaluate: no such "
+        "attribute(s): authorizer",
+    ),
+    "a message by a variable": (
+        "!variables.v", {"valueExpression": "null"}, {"messageExpression": "'v is ' + string(variables.v)"},
+        "failed expression: !variables.v",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", UNASKED)
+async def test_messages_and_annotations_have_no_authorizer(client: Client, case: str) -> None:
+    """That it is declared for annotations and variables shows when they are worked out (validator.go)."""
+    expression, annotation, more, why = UNASKED[case]
+    validation = {"expression": expression, **more}
+    variables = [{"name": "v", "expression": ASKS}]
+    await validating(client, validation, auditAnnotations=[{"key": "k", **annotation}], variables=variables)
+    assert (await refusal(client, config_map("c"))).message == DENIED + why
+
+
 PARAMETERS: dict[str, tuple[Object, Object, str]] = {
     "a kind that nobody knows": (
         {"apiVersion": "example.com/v1", "kind": "Limit"}, {"name": "x", "parameterNotFoundAction": "Allow"},

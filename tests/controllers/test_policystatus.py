@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from engine.api.types import Object
 from engine.controllers.discovery import CUSTOM_RESOURCE_DEFINITIONS
 from engine.controllers.policystatus import POLICIES
@@ -11,6 +13,12 @@ from tests.controllers.cluster import TestCluster, running
 
 DEPLOYMENTS: Object = {"apiGroups": ["apps"], "apiVersions": ["v1"], "resources": ["deployments", "deployments/scale"]}
 CRON_TABS: Object = {"apiGroups": ["stable.example.com"], "apiVersions": ["v1", "v2"], "resources": ["crontabs"]}
+EVENTS: Object = {"apiGroups": [""], "apiVersions": ["v1"], "resources": ["events"]}
+MANY: Object = {
+    "apiGroups": [""], "apiVersions": ["v1"],
+    "resources": ["configmaps", "endpoints", "limitranges", "nodes", "persistentvolumeclaims", "persistentvolumes",
+                  "pods", "podtemplates", "replicationcontrollers", "resourcequotas", "secrets", "services"],
+}  # fmt: skip
 ANY: Object = {"apiGroups": ["*"], "apiVersions": ["v1"], "resources": ["pods"]}
 
 
@@ -48,6 +56,9 @@ async def test_expressions_are_checked_against_the_kinds_that_they_are_about(wor
             validations=[{"expression": "object.spec.replicas < 5 && variables.limits.all(l, 'cpu' in l)"}],
         )
         assert right == {"observedGeneration": 1, "typeChecking": {}}
+        owners = (await cluster.admin.get(POLICIES, "right"))["metadata"]["managedFields"]
+        [owner] = [each for each in owners if each.get("subresource") == "status"]
+        assert (owner["manager"], owner["operation"]) == ("validatingadmissionpolicy-status", "Apply")
         wrong = await status_of(
             cluster,
             "wrong",
@@ -63,3 +74,25 @@ async def test_expressions_are_checked_against_the_kinds_that_they_are_about(wor
         ]
         any_kind = await status_of(cluster, "any", [ANY], validations=[{"expression": "object.nope == 1"}])
         assert any_kind["typeChecking"] == {}
+
+
+async def test_which_kinds_rules_name_and_what_an_authorizer_is_while_they_are_checked(world: World) -> None:
+    """A resource without a group may be of any, ten kinds of a rule are looked at, and all rules before it; the
+    authorizer of the request's own resource is not declared (typechecking.go)."""
+    async with running(world) as cluster:
+        nope: Object = {"validations": [{"expression": "object.nope == 1"}]}
+
+        async def warned(name: str, *rules: Object, **spec: Any) -> list[str]:
+            status = await status_of(cluster, name, [*rules], **(spec or nope))
+            found = status["typeChecking"].get("expressionWarnings") or []
+            return [line for each in found for line in each["warning"].splitlines() if "Kind=" in line]
+
+        kinds = [line.partition(": ")[0] for line in await warned("events", EVENTS)]
+        assert kinds == ["/v1, Kind=Event", "events.k8s.io/v1, Kind=Event"]
+        kinds = [line.partition(": ")[0] for line in await warned("many", DEPLOYMENTS, MANY, CRON_TABS)]
+        assert (len(kinds), kinds[0], kinds[-1]) == (11, "/v1, Kind=ConfigMap", "apps/v1, Kind=Deployment")
+        check = {"validations": [{"expression": "authorizer.requestResource.check('get').allowed()"}]}
+        assert await warned("check", DEPLOYMENTS, **check) == [
+            "apps/v1, Kind=Deployment: ERROR: <input>:1:11: type 'kubernetes.authorization.Authorizer' does not "
+            "support field selection"
+        ]

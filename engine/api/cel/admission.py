@@ -77,6 +77,24 @@ class Scope(NamedTuple):
     patches: bool = False
     variables: tuple[tuple[str, Type], ...] | None = None
 
+    def knowing(self, name: str, type_: Type | None) -> Scope:
+        """With one more variable, whose type is not known where its expression is wrong. Of types only those of plain
+        values and of what is made of them are kept (composition.go, convertCelTypeToDeclType)."""
+        known = DYN if type_ is None else _kept(type_)
+        return self._replace(variables=(*(self.variables or ()), (name, known)))
+
+
+_PLAIN = frozenset((types.ANY, BOOL, types.BYTES, types.DOUBLE, types.DURATION, INT, types.NULL, STRING, TIMESTAMP,
+                    types.UINT))  # fmt: skip
+
+
+def _kept(type_: Type) -> Type:
+    if type_ in _PLAIN:
+        return type_
+    if type_.kind in ("list", "map"):
+        return Type(type_.kind, params=tuple(map(_kept, type_.params)))
+    return DYN
+
 
 def environment(
     scope: Scope,
@@ -84,12 +102,15 @@ def environment(
     object_type: Type = DYN,
     params_type: Type = DYN,
     structs: Mapping[str, Mapping[str, Type]] | None = None,
+    request_check: bool = True,
 ) -> Environment:
+    """`request_check` says that the authorizer knows the request's own resource."""
     variables = {"object": object_type, "oldObject": object_type, "namespaceObject": _NAMESPACE, "request": _REQUEST}
     if scope.params:
         variables["params"] = params_type
     if scope.authorizer:
         variables["authorizer"] = AUTHORIZER
+    if scope.authorizer and request_check:
         variables["authorizer.requestResource"] = RESOURCE_CHECK
     known = {**_STRUCTS, **(structs or {})}
     if scope.variables is not None:
@@ -122,12 +143,12 @@ def _named(type_: Type) -> str:
 def with_variables(scope: Scope, variables: list[tuple[str, str]]) -> tuple[Scope, dict[str, Program], dict[str, str]]:
     """The scope that knows a policy's variables, which may speak of those before them; the variables, and for those
     that do not compile what is wrong with them."""
-    known: list[tuple[str, Type]] = []
+    scope = scope._replace(variables=())
     programs, wrong = {}, {}
     for name, expression in variables:
         try:
-            programs[name] = compiled(expression, scope._replace(variables=tuple(known)))
-            known.append((name, programs[name].result))
+            programs[name] = compiled(expression, scope)
         except CompileError as error:
             wrong[name] = str(error)
-    return scope._replace(variables=tuple(known)), programs, wrong
+        scope = scope.knowing(name, programs[name].result if name in programs else None)
+    return scope, programs, wrong

@@ -17,14 +17,14 @@ from engine.api.schema import Schema
 from engine.api.types import GVK, GVR, Object
 
 _MOST_KINDS = 10
-KindOf = Callable[[GVR], GVK | None]
+KindsOf = Callable[[GVR], list[GVK]]
 SchemaOf = Callable[[GVK], Schema | None]
 
 
-def expression_warnings(policy: Object, kind_of: KindOf, schema_of: SchemaOf) -> list[Object]:
+def expression_warnings(policy: Object, kinds_of: KindsOf, schema_of: SchemaOf) -> list[Object]:
     """As `status.typeChecking.expressionWarnings` has them."""
     spec = policy["spec"]
-    checkers = [_Checker(spec, gvk, schema_of) for gvk in _kinds(spec, kind_of) if schema_of(gvk) is not None]
+    checkers = [_Checker(spec, gvk, schema_of) for gvk in _kinds(spec, kinds_of) if schema_of(gvk) is not None]
     warnings = []
     for index, validation in enumerate(spec.get("validations") or ()):
         for field in ("expression", "messageExpression"):
@@ -36,20 +36,19 @@ def expression_warnings(policy: Object, kind_of: KindOf, schema_of: SchemaOf) ->
     return warnings
 
 
-def _kinds(spec: Object, kind_of: KindOf) -> list[GVK]:
-    """Those that the rules name without wildcards."""
+def _kinds(spec: Object, kinds_of: KindsOf) -> list[GVK]:
+    """Those that the rules name without wildcards. A rule that names too many is the last one."""
     found: set[GVK] = set()
     for rule in (spec.get("matchConstraints") or {}).get("resourceRules") or ():
         groups, versions = rule.get("apiGroups") or (), rule.get("apiVersions") or ()
         if any("*" in each for each in (*groups, *versions)):
             continue
         resources = [each for each in rule.get("resources") or () if not set("*/") & set(each)]
-        for names in product(sorted(groups), sorted(versions), sorted(resources)):
-            gvk = kind_of(GVR(*names))
-            if gvk is not None:
-                found.add(gvk)
-            if len(found) == _MOST_KINDS:
-                return sorted(found)
+        places = product(sorted(groups), sorted(versions), sorted(resources))
+        named = [gvk for names in places for gvk in kinds_of(GVR(*names))]
+        found |= set(named[:_MOST_KINDS])
+        if len(named) >= _MOST_KINDS:
+            break
     return sorted(found)
 
 
@@ -64,7 +63,7 @@ class _Checker:
         scope = Scope(params=params_type is not None, authorizer=True, variables=())
         for variable in (*(spec.get("variables") or ()), None):
             self._environment = environment(
-                scope, object_type=object_type, params_type=params_type or DYN, structs=structs
+                scope, object_type=object_type, params_type=params_type or DYN, structs=structs, request_check=False
             )
             if variable is not None:
                 scope = _with_variable(scope, self._environment, variable)
@@ -98,7 +97,7 @@ def _params(kind: Object | None, schema_of: SchemaOf, structs: Structs) -> Type 
 
 def _with_variable(scope: Scope, known: Environment, variable: Object) -> Scope:
     try:
-        type_ = known.compile(variable["expression"].strip()).result
+        type_: Type | None = known.compile(variable["expression"].strip()).result
     except CompileError:
-        return scope
-    return scope._replace(variables=(*(scope.variables or ()), (variable["name"], type_)))
+        type_ = None
+    return scope.knowing(variable["name"], type_)

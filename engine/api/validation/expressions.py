@@ -42,8 +42,7 @@ class Expressions:
 
     def variable(self, name: str, expression: str, path: str) -> None:
         found = _compile(expression, path, self._problems, self._scope, (), told=expression)
-        if found is not None:
-            self._scope = self._scope._replace(variables=(*(self._scope.variables or ()), (name, found)))
+        self._scope = self._scope.knowing(name, found)
 
     def validation(self, expression: str, path: str) -> None:
         _compile(expression, path, self._problems, self._scope, (types.BOOL,), told=expression)

@@ -66,6 +66,12 @@ class Expressions:
         if isinstance(known, _Variables):
             known.clear()
 
+    def forget_authorizer(self) -> None:
+        """Messages and annotations have none: what asks it fails, variables too, which are worked out anew."""
+        for name in ("authorizer", "authorizer.requestResource"):
+            self._values.pop(name, None)
+        self.change()
+
     async def evaluate(self, source: str, wanted: Sequence[Type] = ()) -> Any:
         """Raises ExpressionError."""
         try:

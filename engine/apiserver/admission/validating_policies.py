@@ -120,6 +120,7 @@ async def _decide(bound: Bound, verdicts: _Verdicts) -> None:
     validations, messages, failure = bound.policy["spec"].get("validations") or (), [], ""
     try:
         results = [await _holds(each["expression"], bound) for each in validations]
+        bound.expressions.forget_authorizer()
         try:
             messages = [await _message(each.get("messageExpression"), bound) for each in validations]
         except OutOfBudget as error:
@@ -197,6 +198,7 @@ async def _annotations(bound: Bound) -> list[tuple[str, str | ExpressionError]]:
     """What is to be annotated, by key, with a budget of its own; empty ones are left out. Raises OutOfBudget."""
     found: list[tuple[str, str | ExpressionError]] = []
     annotations = bound.policy["spec"].get("auditAnnotations") or ()
+    bound.expressions.change()  # variables too are worked out anew
     bound.expressions.renew()
     for annotation in annotations:
         expression = annotation["valueExpression"]

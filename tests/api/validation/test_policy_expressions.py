@@ -104,7 +104,28 @@ CASES: dict[str, tuple[GVK, Object, list[str]]] = {
         [
             'spec.variables[0].expression: Invalid value: "variables.b": '
             + failed(10, "undefined field 'b'", "variables.b"),
-            _VALIDATION.format("variables.a == 1") + failed(10, "undefined field 'a'", "variables.a == 1"),
+        ],
+    ),
+    "variables of types that are not kept, and one that is wrong": (
+        VALIDATING,
+        policy(
+            {"expression": "variables.q + 1 == 2 && variables.l[0] + 1 == 2 && variables.o + 1 == 2"},
+            {"expression": "variables.r.nope == variables.w.at.all"},
+            {"expression": "variables.m['k'] == 1"},
+            variables=[
+                {"name": "q", "expression": "quantity('1')"},
+                {"name": "l", "expression": "[quantity('1')]"},
+                {"name": "o", "expression": "optional.of(1)"},
+                {"name": "r", "expression": "request"},
+                {"name": "w", "expression": "nope"},
+                {"name": "m", "expression": "{'k': 'v'}"},
+            ],
+        ),
+        [
+            'spec.variables[4].expression: Invalid value: "nope": '
+            + failed(1, "undeclared reference to 'nope' (in container '')", "nope"),
+            'spec.validations[2].expression: Invalid value: "variables.m[\'k\'] == 1": '
+            + failed(18, "found no matching overload for '_==_' applied to '(string, int)'", "variables.m['k'] == 1"),
         ],
     ),
     "a variable of another type": (
