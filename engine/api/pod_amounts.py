@@ -14,25 +14,59 @@ from engine.api.types import Object
 
 Amount = TypeVar("Amount", int, Quantity)
 
+Held = Callable[[Object], dict[str, Quantity]]
+
 _POD_LEVEL = ("cpu", "memory")
 _HUGE_PAGES = "hugepages-"
 
 
-def pod_amounts(pod: Object, part: str) -> dict[str, Quantity]:
-    """The `requests` or `limits` of a Pod, its overhead included."""
+def pod_amounts(pod: Object, part: str, *, resizing: bool = False) -> dict[str, Quantity]:
+    """The `requests` or `limits` of a Pod, its overhead included. With `resizing`, a container that is being resized in
+    place counts with all that it may still hold (UseStatusResources)."""
     spec = pod.get("spec") or {}
-    total, overhead = amounts_without_overhead(spec, part), parsed(spec.get("overhead"))
+    of = _held(pod, part) if resizing else None
+    total, overhead = amounts_without_overhead(spec, part, of), parsed(spec.get("overhead"))
     if part == "limits":
         overhead = {name: amount for name, amount in overhead.items() if total.get(name)}
     add(total, overhead)
     return total
 
 
-def amounts_without_overhead(spec: Object, part: str) -> dict[str, Quantity]:
-    """What its containers take together at their peak, or what a Pod says itself."""
-    total = peak(spec, lambda container: parsed((container.get("resources") or {}).get(part)))
-    own = parsed((spec.get("resources") or {}).get(part))
-    return total | {name: amount for name, amount in own.items() if is_pod_level(name)}
+def amounts_without_overhead(spec: Object, part: str, of: Held | None = None) -> dict[str, Quantity]:
+    """What its containers take together at their peak, or what a Pod says itself. `of` tells what one container takes,
+    if not what it says."""
+    total = peak(spec, of or (lambda container: _said(container, part)))
+    return total | {name: amount for name, amount in _said(spec, part).items() if is_pod_level(name)}
+
+
+def _held(pod: Object, part: str) -> Held:
+    """The most of what a container asks for, has been given and runs with; what cannot be asked for is left out."""
+    status = pod.get("status") or {}
+    kinds = ("containerStatuses", "initContainerStatuses")
+    running = {each["name"]: each for kind in kinds for each in status.get(kind) or () if "resources" in each}
+    pending: Object = next((c for c in status.get("conditions") or () if c.get("type") == "PodResizePending"), {})
+
+    def of(container: Object) -> dict[str, Quantity]:
+        told = running.get(container.get("name", ""))
+        if told is None or not _runs_on(pod, container):
+            return _said(container, part)
+        total = {} if pending.get("reason") == "Infeasible" else _said(container, part)
+        raise_to(total, _said(told, part))
+        if part == "requests":
+            raise_to(total, parsed(told.get("allocatedResources")))
+        return total
+
+    return of
+
+
+def _runs_on(pod: Object, container: Object) -> bool:
+    """Whether it is no init container that ends."""
+    ends = container.get("restartPolicy") != "Always"
+    return not (ends and any(container is each for each in (pod.get("spec") or {}).get("initContainers") or ()))
+
+
+def _said(holder: Object, part: str) -> dict[str, Quantity]:
+    return parsed((holder.get("resources") or {}).get(part))
 
 
 def peak(spec: Object, of: Callable[[Object], Mapping[str, Amount]]) -> dict[str, Amount]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine.api.errors import ApiError
-from engine.api.quota import matches, usage
+from engine.api.quota import concerns, matches, usage
 from engine.api.types import CONFIGMAPS, GVR, PODS, SERVICES, Object
 from engine.apiserver.server import ApiServer
 from engine.client import Client, InProcessTransport
@@ -113,6 +113,62 @@ def test_a_pod_that_should_long_be_gone_takes_nothing() -> None:
     gone["metadata"] |= {"deletionTimestamp": "2026-01-01T00:00:30Z", "deletionGracePeriodSeconds": 30}
     for minute, taken in ((0, 4), (2, 1)):
         assert len(usage("pods", gone, datetime(2026, 1, 1, 0, minute, 45, tzinfo=UTC))) == taken
+
+
+def resized(status: Object, *conditions: Object, **spec: Object) -> Object:
+    """A Pod of one CPU, of which the status tells of a container's resources."""
+    made = asking("web", cpu="1")
+    return {**made, "status": {"containerStatuses": [{"name": "app", **status}], "conditions": list(conditions)}}
+
+
+INFEASIBLE = {"type": "PodResizePending", "reason": "Infeasible"}
+RESIZED: dict[str, tuple[Object, str]] = {
+    "no news": (resized({}), "1"),
+    "still larger": (resized({"resources": {"requests": {"cpu": "3"}}}), "3"),
+    "given more": (resized({"resources": {"requests": {"cpu": "1"}}, "allocatedResources": {"cpu": "2"}}), "2"),
+    "not smaller yet asked": (resized({"resources": {"requests": {"cpu": "500m"}}}), "1"),
+    "more than there is": (resized({"resources": {"requests": {"cpu": "500m"}}}, INFEASIBLE), "500m"),
+}
+
+
+@pytest.mark.parametrize("case", RESIZED)
+def test_what_is_being_resized_counts_with_what_it_may_still_hold(case: str) -> None:
+    """The tables of component-helpers resource helpers_test.go."""
+    made, cpu = RESIZED[case]
+    assert str(usage("pods", made)["requests.cpu"]) == cpu
+
+
+async def test_a_resize_is_called_off_within_the_quota(client: Client, default_account: Object) -> None:
+    """What a Pod still holds is booked for it: it may have that again."""
+    await quota(client, {"requests.cpu": "2"})
+    made = await client.create(PODS, asking("web", cpu="2"), namespace="default")
+    running = [{"name": "app", "image": "i", "imageID": "i", "ready": True, "restartCount": 0,
+                "resources": {"requests": {"cpu": "2"}}, "allocatedResources": {"cpu": "2"}}]  # fmt: skip
+    await client.update_status(PODS, {**made, "status": {**made["status"], "containerStatuses": running}})
+
+    async def resize(cpu: str) -> None:
+        patch = {"spec": {"containers": [{"name": "app", "resources": {"requests": {"cpu": cpu}}}]}}
+        await client.patch(PODS, "web", patch, namespace="default", subresource="resize")
+
+    await resize("1")
+    await resize("2")
+    assert await used(client) == {"requests.cpu": "2"}
+
+
+def test_storage_counts_in_whole_bytes() -> None:
+    claim = {"metadata": {"name": "c"}, "spec": {"resources": {"requests": {"storage": "1500m"}}}}
+    assert str(usage("persistentvolumeclaims", claim)["requests.storage"]) == "2"
+    claim["status"] = {"allocatedResources": {"storage": "2500m"}}
+    assert str(usage("persistentvolumeclaims", claim)["requests.storage"]) == "3"
+
+
+@pytest.mark.parametrize(
+    ("name", "counts"),
+    [("example.com/gpu", True), ("deviceclass.resource.kubernetes.io/gpu", True), ("kubernetes.io/gpu", False)],
+)
+def test_what_is_kubernetes_own_is_no_device(name: str, counts: bool) -> None:
+    taken = usage("pods", asking("web", **{name: "1"}))
+    assert (f"requests.{name}" in taken, concerns("pods", f"requests.{name}")) == (counts, counts)
 
 
 ATTRIBUTES = {

@@ -33,6 +33,13 @@ async def test_usage_is_counted_and_given_back(world: World) -> None:
         await used(cluster, {"configmaps": "1", "count/deployments.apps": "0"})
 
 
+async def test_of_what_nothing_takes_nothing_is_told(world: World) -> None:
+    async with running(world) as cluster:
+        hard = {"pods": "5", "count/widgets.example.com": "2", "requests.kubernetes.io/x": "1"}
+        await cluster.admin.create(QUOTAS, {"metadata": {"name": "q"}, "spec": {"hard": hard}}, namespace="default")
+        await used(cluster, {"pods": "0"})
+
+
 async def test_a_pod_that_is_to_end_leaves_the_quota_of_those_that_are_not(world: World) -> None:
     """At once, not only when all is counted anew (update_filter_test.go)."""
     async with running(world) as cluster:

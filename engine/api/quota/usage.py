@@ -11,6 +11,7 @@ from engine.api.quantity import Quantity
 from engine.api.quota.amounts import Amounts
 from engine.api.quota.extended_resources import DEVICES, ExtendedResources
 from engine.api.types import Object
+from engine.api.validation.resources import native
 
 COMPUTE = ("cpu", "memory", "ephemeral-storage")
 _ONE = Quantity.of(1)
@@ -18,6 +19,7 @@ _STORAGE_CLASS = ".storageclass.storage.k8s.io/"
 _RESOURCE_CLAIMS = "resourceclaims.resource.k8s.io"
 _ALL_DEVICES = 32  # what a request for all of them is charged (resource.AllocationResultsMaxSize)
 _HUGE_PAGES = "hugepages-"
+_IMPLICIT = "deviceclass.resource.kubernetes.io/"
 # Kinds that are also counted under their bare name.
 _COUNTED = frozenset(
     ("configmaps", "secrets", "replicationcontrollers", "resourcequotas", "services", "persistentvolumeclaims", "pods")
@@ -66,7 +68,12 @@ def _compute_name(name: str) -> bool:
     bare = name.removeprefix("requests.").removeprefix("limits.")
     if bare in COMPUTE or bare.startswith(_HUGE_PAGES):
         return True
-    return name.startswith("requests.") and "/" in bare and _STORAGE_CLASS not in bare
+    return name.startswith("requests.") and _STORAGE_CLASS not in bare and _is_of_devices(bare)
+
+
+def _is_of_devices(name: str) -> bool:
+    """Whether a resource is an extended one, or one that stands for a DeviceClass (IsDRAExtendedResourceName)."""
+    return not native(name) or name.startswith(_IMPLICIT)
 
 
 # -- Pods
@@ -83,12 +90,12 @@ def _pod(pod: Object) -> Amounts:
     if (pod.get("status") or {}).get("phase") in _TERMINAL:
         return {}
     result: Amounts = {"pods": _ONE}
-    for name, amount in pod_amounts(pod, "requests").items():
+    for name, amount in pod_amounts(pod, "requests", resizing=True).items():
         if name in COMPUTE or name.startswith(_HUGE_PAGES):
             result[name] = result[f"requests.{name}"] = amount
-        elif "/" in name:
+        elif _is_of_devices(name):
             result[f"requests.{name}"] = amount
-    for name, amount in pod_amounts(pod, "limits").items():
+    for name, amount in pod_amounts(pod, "limits", resizing=True).items():
         if name in COMPUTE:
             result[f"limits.{name}"] = amount
     return result
@@ -110,11 +117,12 @@ def _service(service: Object) -> Amounts:
 
 
 def _claim(claim: Object) -> Amounts:
+    """Storage counts in whole bytes: a quota has no others."""
     spec = claim.get("spec") or {}
     asked = parsed((spec.get("resources") or {}).get("requests")).get("storage")
     allocated = parsed((claim.get("status") or {}).get("allocatedResources")).get("storage")
-    if asked is not None and allocated is not None:
-        asked = max(asked, allocated)
+    if asked is not None:
+        asked = (asked if allocated is None else max(asked, allocated)).rounded_up(0)
     annotations = (claim.get("metadata") or {}).get("annotations") or {}
     storage_class = annotations.get("volume.beta.kubernetes.io/storage-class") or spec.get("storageClassName") or ""
     result: Amounts = {}

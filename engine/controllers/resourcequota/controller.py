@@ -105,8 +105,9 @@ class ResourceQuotaController(Controller):
         resources = self._resources(hard)
         await self._follow(resources)
         used = self._used(quota, hard, resources)
-        status = {"hard": _texts(hard), "used": _texts(used)}
         before = quota.get("status") or {}
+        used = masked(parsed(before.get("used")), hard) | used
+        status = {"hard": _texts(hard), "used": _texts(used)}
         self.note(desired=status, actual=before)
         if _same(before.get("hard"), hard) and _same(before.get("used"), used):
             return
@@ -123,7 +124,9 @@ class ResourceQuotaController(Controller):
             await self._synced()
 
     def _used(self, quota: Object, hard: Amounts, resources: list[GVR]) -> Amounts:
-        total: Amounts = {name: Quantity() for name in hard}
+        """Of what nothing can take, as of a kind that there is not, nothing is told."""
+        known = [(each.group_resource, self._extended(each.group_resource)) for each in resources]
+        total: Amounts = {name: Quantity() for name in hard if any(concerns(of, name, by) for of, by in known)}
         spec, namespace, now = quota.get("spec") or {}, quota["metadata"]["namespace"], self.clock.now()
         for resource in resources:
             for obj in self._counted[resource].list(namespace):
