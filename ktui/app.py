@@ -22,6 +22,7 @@ from ktui.guard import Guarded, told
 from ktui.haste import Haste
 from ktui.job_control import JobControl
 from ktui.keymap import unknown_names
+from ktui.line_filter import Joined
 from ktui.listening import Listening
 from ktui.models.completion import complete
 from ktui.models.dashboard import DashboardModel
@@ -154,6 +155,7 @@ class KtuiApp(Guarded, JobControl, Pictured, Listening, Steered, Touring, Forwar
         self._first_screen = screen or CATALOGUE[0].name
         self._collector = collector
         self._own_filters = (NoControls(), *((NoColours(),) if self.no_color else ()))
+        self._joined = Joined(self._own_filters)
         self._last_input = 0.0
         self.haste = Haste(session.world.clock)
         self.history = self.settings.history()
@@ -207,7 +209,10 @@ class KtuiApp(Guarded, JobControl, Pictured, Listening, Steered, Touring, Forwar
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         theirs = (filter for filter in super().get_line_filters() if not isinstance(filter, Monochrome))
-        return [*theirs, *self._own_filters]
+        parts = (*theirs, *self._own_filters)
+        if parts != self._joined.parts:
+            self._joined = Joined(parts)
+        return [self._joined]
 
     def _collect(self) -> None:
         if self._collector is not None:

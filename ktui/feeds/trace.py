@@ -21,9 +21,9 @@ from engine.clock import Clock
 PATH = "/debug/ktui/trace"
 WAITING_MOST = 3_000  # lines; a screenful is forty
 HEARTBEAT = b'"object":"lease/'  # in the line of a span
-SLICE = 40  # spans; how many are decoded and taken in before the clock is asked again
-SLICE_SECONDS = 0.006
-FRAME_SECONDS = 0.04
+SLICE = 10  # spans; how many are decoded and taken in before the clock is asked again
+SLICE_SECONDS = 0.003
+FRAME_SECONDS = 0.02
 
 
 class Spans:

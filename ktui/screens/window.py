@@ -22,6 +22,7 @@ from ktui.screens.frame import NARROW_BELOW, FrameScreen
 from ktui.screens.half import Half
 from ktui.widgets.cluster_bar import ClusterBar
 from ktui.widgets.command_line import CommandLine
+from ktui.widgets.compositor import SeenOnly
 from ktui.widgets.ground import Ground, Stack
 from ktui.widgets.key_line import KeyLine
 from ktui.widgets.tab_line import TabLine
@@ -38,6 +39,7 @@ class Window(Guarded, Screen[None], Ground):
 
     def __init__(self, mode: str) -> None:
         super().__init__()
+        self._compositor = SeenOnly()
         self._halves = [Half(mode)]
         self._active = self._halves[0]
 

@@ -103,7 +103,7 @@ class FlowCanvas(SelfDrawn, can_focus=True):
             self._lit_until = now + LIT_SECONDS
         self._drawn = state
         rows = self.model.rows
-        self.virtual_size = Size(self._width, len(rows) + 1)
+        self.reach(Size(self._width, len(rows) + 1))
         if self.following:
             self.cursor = max(0, len(rows) - 1)
             self.scroll_to(y=self.max_scroll_y, animate=False)

@@ -126,7 +126,7 @@ class Grid(SelfDrawn, can_focus=True):
         over = self._whole - view
         if self._fitted and 0 < over <= self._fitted[-1] - NARROWEST_LAST:
             self._fitted[-1] -= over  # it ends in an ellipsis, where the edge of the view would cut it off
-        self.virtual_size = Size(max(self._whole, view), len(self._rows) + 1)
+        self.reach(Size(max(self._whole, view), len(self._rows) + 1))
 
     def _needed(self) -> list[int]:
         """What is shown takes so much, however wide the columns have been; of many rows that is not looked at."""

@@ -1,7 +1,7 @@
 """The bottom line: the keys of what has the focus, in one widget.
 
 Textual's own Footer is a widget for each key, made anew whenever the focus moves: that took longer than all else when a
-screen comes up. This one is a line of text; a click on a word does what its key does.
+screen comes up. This one draws a line; a click on a word does what its key does.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rich.text import Text
+from rich.style import Style
 from textual import events
+from textual.binding import Binding
 from textual.dom import DOMNode
 from textual.geometry import Region
 from textual.screen import Screen
@@ -19,7 +20,8 @@ from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
 from ktui.guard import Guarded, drawn
-from ktui.widgets.ink import inks
+from ktui.widgets.ink import inks, style
+from ktui.widgets.line import Line
 
 GAP = "  "
 NOT_KNOWN = frozenset({"slash", "plus", "minus"})  # characters: Textual knows of all others that a text takes them
@@ -59,29 +61,51 @@ class KeyLine(Guarded, Widget):
     def _keys(self) -> Iterator[Key]:
         seen = set()
         taken = NOT_KNOWN if isinstance(self.screen.focused, Input | TextArea) else frozenset()
-        for active in self.screen.active_bindings.values():
-            binding = active.binding
-            if binding.key in taken:
-                continue
-            if binding.show and active.enabled and binding.action not in seen:
+        for node, binding in self._active():
+            if binding.key not in taken and binding.action not in seen:
                 seen.add(binding.action)
-                yield Key(self.app.get_key_display(binding), binding.description, binding.action, active.node)
+                yield Key(self.app.get_key_display(binding), binding.description, binding.action, node)
+
+    def _active(self) -> Iterator[tuple[DOMNode, Binding]]:
+        """What Textual's `active_bindings` says of the keys that are shown anywhere: nine in ten are not, and whether
+        each of those would do something was half of this line's time."""
+        chain = self.screen._modal_binding_chain
+        shown = {key for _, bindings in chain for key, binding in bindings if binding.show}
+        found: dict[str, tuple[DOMNode, Binding, bool | None]] = {}
+        for node, bindings in chain:
+            for key, binding in bindings:
+                if key not in shown or (key in found and (found[key][1].priority or not binding.priority)):
+                    continue
+                state = self.app._check_action_state(binding.action, node)
+                if state is not False:
+                    found[key] = (node, binding, state)
+        return ((node, binding) for node, binding, state in found.values() if binding.show and state)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        return drawn(self, crop, super().render_lines)
+        return drawn(self, crop, self._lines)
 
-    def render(self) -> Text:
+    def _lines(self, crop: Region) -> list[Strip]:
+        strip = self._line().strip(self._style("foreground"))
+        for line_filter in self.get_line_filters():
+            strip = strip.apply_filter(line_filter, self.background_colors[1])
+        return [strip.crop(crop.x, crop.right)] * crop.height
+
+    def _line(self) -> Line:
         keys = list(self._keys())
         last = [key for key in keys if key.action in ALWAYS]
         room = self.size.width - 1 - sum(key.width + len(GAP) for key in last)
-        self._shown = []
+        line, self._shown = Line(self.size.width), []
         column = 1
         for key in [*_fitting([key for key in keys if key.action not in ALWAYS], room), *last]:
             self._shown.append((column, key))
+            line.put(column, key.key, self._style("accent", bold=True))
+            line.put(column + len(key.key) + 1, key.word, None)
             column += key.width + len(GAP)
-        accent = f"bold {inks(self.app).get('accent', '')}"
-        words = [Text.assemble((key.key, accent), " ", key.word) for _, key in self._shown]
-        return Text.assemble(" ", Text(GAP).join(words), no_wrap=True)
+        return line
+
+    def _style(self, variable: str, *, bold: bool = False) -> Style:
+        colours = inks(self.app)
+        return style(colours.get(variable, "default"), colours.get("surface", "default"), bold)
 
     async def on_click(self, event: events.Click) -> None:
         for column, key in self._shown:

@@ -7,15 +7,33 @@ the new line, it forgets with it. These views have nothing around them: a line t
 
 from __future__ import annotations
 
-from textual.geometry import Region
+from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
+from textual.scrollbar import ScrollBar
 from textual.strip import Strip
+from textual.widget import Widget
 
 from ktui.guard import Guarded, drawn
+from ktui.widgets.scrollbar import SelfDrawnBar
 
 
 class SelfDrawn(Guarded, ScrollView):
     """`render_line` gives lines as wide as the view."""
+
+    @property
+    def vertical_scrollbar(self) -> ScrollBar:
+        if self._vertical_scrollbar is None:
+            self._vertical_scrollbar = SelfDrawnBar(
+                vertical=True, name="vertical", thickness=self.scrollbar_size_vertical
+            )
+            self._vertical_scrollbar.display = False
+            self.app._start_widget(self, self._vertical_scrollbar)
+        return self._vertical_scrollbar
+
+    def reach(self, size: Size) -> None:
+        """What there is to scroll through is so large now; Textual would lay the whole screen out for each row more."""
+        self.set_reactive(Widget.virtual_size, size)
+        self._scroll_update(size)
 
     def render_lines(self, crop: Region) -> list[Strip]:
         return drawn(self, crop, self._lines)

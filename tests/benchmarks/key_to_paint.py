@@ -39,7 +39,7 @@ async def run() -> Result:
 
 def _switch(terminal: Terminal, number: int) -> float:
     """Press a key that brings up another screen, and wait for words that only that screen has."""
-    key, words = ("2", "NAMESPACE") if number % 2 == 0 else ("1", "newest")
+    key, words = ("2", "NAMESPACE") if number % 2 == 0 else ("1", "wall")
     terminal.drain(0.05)
     began = time.perf_counter()
     terminal.press(key)
