@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from engine.api.selectors import LabelSelector
 from engine.api.types import CLUSTER_ROLES, Object
+from engine.api.wire import APPLY_PATCH
 from engine.controllers.controller import Controller
 
 
@@ -34,7 +35,10 @@ class ClusterRoleAggregationController(Controller):
         self.note(desired={"rules": len(rules)}, actual={"rules": len(role.get("rules") or ())})
         if rules == (role.get("rules") or []):
             return
-        await self.client.update(CLUSTER_ROLES, {**role, "rules": rules})
+        applied = {"apiVersion": role["apiVersion"], "kind": role["kind"], "metadata": {"name": key}, "rules": rules}
+        await self.client.patch(
+            CLUSTER_ROLES, key, applied, content_type=APPLY_PATCH, field_manager=self.name, force=True
+        )
 
     def _selected(self, key: str, selector: Object) -> list[Object]:
         found = self._roles.list(selector=LabelSelector.from_object(selector))

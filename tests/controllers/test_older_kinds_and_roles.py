@@ -77,6 +77,9 @@ async def test_rules_gather_in_a_role_that_aggregates(world: World) -> None:
             return await rules_of(cluster, "whole") == [rule for each in wanted for rule in each["rules"]]
 
         await cluster.eventually("both are in", lambda: gathered(first, second))
+        managers = (await cluster.admin.get(CLUSTER_ROLES, "whole"))["metadata"]["managedFields"]
+        (applied,) = (each for each in managers if each["operation"] == "Apply")
+        assert (applied["manager"], applied["fieldsV1"]) == ("clusterrole-aggregation-controller", {"f:rules": {}})
         await cluster.admin.delete(CLUSTER_ROLES, "b")
         await cluster.eventually("one has gone", lambda: gathered(second, first))
         await cluster.admin.patch(CLUSTER_ROLES, "same", {"metadata": {"labels": {"part": "none"}}})
