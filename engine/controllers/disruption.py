@@ -211,37 +211,35 @@ class DisruptionController(Controller):
         )
         allowed = max(0, healthy - expected.healthy) if expected.pods > 0 else 0
         reason = "SufficientPods" if allowed else "InsufficientPods"
+        generation = budget["metadata"].get("generation", 0)
         status: Object = {
-            "observedGeneration": budget["metadata"].get("generation", 0),
+            "observedGeneration": generation,
             "expectedPods": expected.pods,
             "desiredHealthy": expected.healthy,
             "currentHealthy": healthy,
             "disruptionsAllowed": allowed,
-            "conditions": self._conditions(budget, bool(allowed), reason, ""),
+            "conditions": self._conditions(budget, bool(allowed), reason, "", generation=generation),
         }
         if disrupted:
             status["disruptedPods"] = disrupted
         return status
 
     def _failed(self, budget: Object, message: str) -> Object:
-        """Nothing may be disrupted as long as nobody knows how much may (failSafe)."""
+        """Nothing may be disrupted as long as nobody knows how much may, and what is wanted now is not taken up
+        (failSafe)."""
         before = budget.get("status") or {}
         counts = dict.fromkeys(("currentHealthy", "desiredHealthy", "expectedPods"), 0)
-        return {
-            **counts,
-            **before,
-            "disruptionsAllowed": 0,
-            "observedGeneration": budget["metadata"].get("generation", 0),
-            "conditions": self._conditions(budget, False, "SyncFailed", message),
-        }
+        observed = before.get("observedGeneration", 0)
+        conditions = self._conditions(budget, False, "SyncFailed", message, generation=observed)
+        return {**counts, **before, "disruptionsAllowed": 0, "conditions": conditions}
 
-    def _conditions(self, budget: Object, allowed: bool, reason: str, message: str) -> list[Object]:
+    def _conditions(self, budget: Object, allowed: bool, reason: str, message: str, *, generation: int) -> list[Object]:
         return disruption_conditions(
             conditions_of(budget.get("status") or {}),
             "True" if allowed else "False",
             reason=reason,
             message=message,
-            generation=budget["metadata"].get("generation", 0),
+            generation=generation,
             now=self.clock.now(),
         )
 
@@ -259,7 +257,7 @@ def disruption_conditions(
     new = {
         "type": "DisruptionAllowed",
         "status": status,
-        "observedGeneration": generation,
+        **({"observedGeneration": generation} if generation else {}),
         "lastTransitionTime": old["lastTransitionTime"] if same and old else now.strftime("%Y-%m-%dT%H:%M:%SZ"),
         "reason": reason,
         "message": message,

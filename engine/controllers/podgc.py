@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from engine.api.errors import ApiError
 from engine.api.types import NODES, PODS, Object
-from engine.controllers.conditions import conditions_of, without_condition
 from engine.controllers.controller import Controller
 from engine.controllers.nodelifecycle.health import ready_status
+from engine.controllers.pod_conditions import DISRUPTION_TARGET, pod_conditions
 from engine.controllers.pods import is_terminal, phase
-from engine.controllers.tainteviction import DISRUPTION_TARGET
 from engine.controllers.taints import OUT_OF_SERVICE, taints_of
 from engine.trace import Hop
 
@@ -93,15 +92,8 @@ class PodGarbageCollector(Controller):
         """Its end is written down, for whoever counts failures (a Job)."""
         status: Object = {"phase": "Failed"}
         if why:
-            condition = {
-                "type": DISRUPTION_TARGET,
-                "status": "True",
-                "reason": "DeletionByPodGC",
-                "message": why,
-                "lastTransitionTime": self.clock.timestamp(),
-            }
-            kept = without_condition(conditions_of(pod.get("status") or {}), DISRUPTION_TARGET)
-            status["conditions"] = [*kept, condition]
+            told = {"reason": "DeletionByPodGC", "message": why}
+            status["conditions"] = pod_conditions(pod, DISRUPTION_TARGET, "True", now=self.clock.timestamp(), **told)
         metadata = pod["metadata"]
         patch = {"metadata": {"uid": metadata["uid"]}, "status": status}
         await self.client.patch(PODS, metadata["name"], patch, namespace=metadata["namespace"], subresource="status")

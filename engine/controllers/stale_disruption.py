@@ -11,8 +11,8 @@ from engine.api.types import PODS, Object
 from engine.client import object_key
 from engine.controllers.conditions import conditions_of, find_condition
 from engine.controllers.controller import Controller
+from engine.controllers.pod_conditions import DISRUPTION_TARGET, pod_conditions
 from engine.controllers.pods import is_terminal, parse_time
-from engine.controllers.tainteviction import DISRUPTION_TARGET
 
 TIMEOUT = timedelta(minutes=2)
 
@@ -40,15 +40,12 @@ class StaleDisruptionController(Controller):
         if left > 0:
             self.queue.add_after(key, left)
             return
-        metadata = pod["metadata"]
-        condition = {"type": DISRUPTION_TARGET, "status": "False", "lastTransitionTime": self.clock.timestamp()}
-        patch = {"metadata": {"uid": metadata["uid"]}, "status": {"conditions": [condition]}}
+        # Why it was to be disrupted goes with it.
+        conditions = pod_conditions(pod, DISRUPTION_TARGET, "False", now=self.clock.timestamp())
         try:
-            await self.client.patch(
-                PODS, metadata["name"], patch, namespace=metadata["namespace"], subresource="status"
-            )
+            await self.client.update_status(PODS, {**pod, "status": {**pod["status"], "conditions": conditions}})
         except ApiError as error:
-            if error.code not in (404, 409):
+            if error.code != 404:
                 raise
 
 

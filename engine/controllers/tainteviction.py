@@ -9,12 +9,10 @@ from datetime import datetime, timedelta
 from engine.api.errors import ApiError
 from engine.api.types import NODES, PODS, Object
 from engine.client import NORMAL, object_key
-from engine.controllers.conditions import conditions_of, without_condition
 from engine.controllers.controller import Controller
 from engine.controllers.nodelifecycle.controller import NODE_INDEX, by_node_name
+from engine.controllers.pod_conditions import DISRUPTION_TARGET, pod_conditions
 from engine.controllers.taints import NO_EXECUTE, find_toleration, taints_of
-
-DISRUPTION_TARGET = "DisruptionTarget"
 
 
 def no_execute(node: Object | None) -> list[Object]:
@@ -93,14 +91,14 @@ class TaintEvictionController(Controller):
     async def _evict(self, key: str, pod: Object) -> None:
         self.recorder.event(pod, NORMAL, "TaintManagerEviction", f"Marking for deletion Pod {key}")
         metadata = pod["metadata"]
-        condition = {
-            "type": DISRUPTION_TARGET,
-            "status": "True",
-            "reason": "DeletionByTaintManager",
-            "message": "Taint manager: deleting due to NoExecute taint",
-            "lastTransitionTime": self.clock.timestamp(),
-        }
-        conditions = [*without_condition(conditions_of(pod.get("status") or {}), DISRUPTION_TARGET), condition]
+        conditions = pod_conditions(
+            pod,
+            DISRUPTION_TARGET,
+            "True",
+            now=self.clock.timestamp(),
+            reason="DeletionByTaintManager",
+            message="Taint manager: deleting due to NoExecute taint",
+        )
         try:
             await self.client.patch(
                 PODS,

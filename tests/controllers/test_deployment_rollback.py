@@ -35,7 +35,7 @@ async def test_an_annotation_asks_for_an_earlier_revision(world: World) -> None:
         assert await cluster.events("DeploymentRollbackRevisionNotFound") == ["Unable to find last revision."]
 
         container = {"name": "web", "image": "nginx:1.28"}
-        second = {"spec": {"template": {"spec": {"containers": [container]}}}}
+        second: Object = {"spec": {"template": {"spec": {"containers": [container]}}}}
         second["metadata"] = {"annotations": {NOTE: "two"}}
         await cluster.admin.patch(DEPLOYMENTS, "web", second, namespace="default")
         await cluster.available("web", 2)

@@ -129,6 +129,8 @@ async def test_where_nobody_says_how_many_pods_there_should_be_none_may_go(world
         status = await status_of(cluster, 0)
         [condition] = status["conditions"]
         assert (condition["reason"], condition["message"]) == ("SyncFailed", message)
+        assert "observedGeneration" not in status, "nothing of what is wanted was taken up"
+        assert "observedGeneration" not in condition
         await world.clock.sleep(100)
         events = [each for each in await cluster.objects(EVENTS) if each["reason"] == "CalculateExpectedPodCountFailed"]
         assert [each["message"] for each in events] == [f"Failed to calculate the number of expected pods: {message}"]

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.api.types import DEPLOYMENTS, NODES, PODS, Object
+from engine.api.types import DEPLOYMENTS, NODES, PODS, SERVICE_ACCOUNTS, Object
+from engine.controllers.nodelifecycle import NodeLifecycleController
+from engine.controllers.stale_disruption import StaleDisruptionController
 from engine.world import World
 from tests.controllers.cluster import PodHands, TestCluster, running, web
+
+DRIVEN = "node.kubernetes.io/unreachable:NoExecute"
 
 
 def node(name: str, *, zone: str = "zone-a") -> Object:
@@ -29,6 +33,11 @@ async def report_ready(cluster: TestCluster, name: str) -> None:
         "lastTransitionTime": now,
     }
     await cluster.admin.patch(NODES, name, {"status": {"conditions": [condition]}}, subresource="status")
+
+
+async def status_of(cluster: TestCluster, pod: Object) -> Object:
+    status: Object = (await cluster.admin.get(PODS, pod["metadata"]["name"], namespace="default"))["status"]
+    return status
 
 
 async def test_every_node_has_a_pod_range_of_its_own(world: World) -> None:
@@ -125,6 +134,66 @@ async def test_when_no_node_answers_nobody_is_driven_off(world: World) -> None:
         found = await taints(cluster, "node-1")
         assert "node.kubernetes.io/unreachable:NoSchedule" in found
         assert "node.kubernetes.io/unreachable:NoExecute" not in found
+
+
+async def test_a_zone_is_judged_by_the_nodes_of_its_region_that_are_reckoned_with(world: World) -> None:
+    """Region one has few Nodes left in its zone, so that none of them is given up; region two has all of a zone of that
+    name. A Node that is not to be reckoned with is given up at its turn."""
+    async with running(world, controllers=(NodeLifecycleController,)) as cluster:
+        regions = {"one": ("a1", "a2", "a3", "a4"), "two": ("b1", "b2", "b3", "b4"), "three": ("apart",)}
+        for region, names in regions.items():
+            for name in names:
+                made = node(name)
+                made["metadata"]["labels"]["topology.kubernetes.io/region"] = region
+                if name == "apart":
+                    made["metadata"]["labels"]["node.kubernetes.io/exclude-disruption"] = ""
+                await cluster.admin.create(NODES, made)
+                await report_ready(cluster, name)
+        await cluster.admin.create(SERVICE_ACCOUNTS, {"metadata": {"name": "default"}}, namespace="default")
+        spec = {"nodeName": "a1", "containers": [{"name": "c", "image": "nginx"}]}
+        pod = await cluster.admin.create(PODS, {"metadata": {"name": "one"}, "spec": spec}, namespace="default")
+        ready = {"type": "Ready", "status": "True", "reason": "Up", "lastTransitionTime": world.clock.timestamp()}
+        patch = {"status": {"conditions": [ready]}}
+        await cluster.admin.patch(PODS, "one", patch, namespace="default", subresource="status")
+        for _ in range(20):
+            await world.clock.sleep(10)
+            for name in ("a4", "b1", "b2", "b3", "b4"):
+                await report_ready(cluster, name)
+        driven = [name for names in regions.values() for name in names if DRIVEN in await taints(cluster, name)]
+        assert driven == ["apart"]
+        [told] = (await status_of(cluster, pod))["conditions"]
+        assert (told["status"], told["reason"], told["observedGeneration"]) == ("False", "Up", 1)
+
+
+async def test_older_names_of_labels_follow_those_of_now(world: World) -> None:
+    async with running(world, controllers=(NodeLifecycleController,)) as cluster:
+        made = node("node-1")
+        made["metadata"]["labels"] |= {"kubernetes.io/os": "linux", "beta.kubernetes.io/os": "plan9"}
+        await cluster.admin.create(NODES, made)
+
+        async def follow() -> bool:
+            labels = (await cluster.admin.get(NODES, "node-1"))["metadata"]["labels"]
+            return bool(labels["beta.kubernetes.io/os"] == "linux") and "beta.kubernetes.io/arch" not in labels
+
+        await cluster.eventually("the older name follows", follow)
+
+
+async def test_a_disruption_that_is_called_off_takes_its_reason_along(world: World) -> None:
+    async with running(world, controllers=(StaleDisruptionController,)) as cluster:
+        await cluster.admin.create(SERVICE_ACCOUNTS, {"metadata": {"name": "default"}}, namespace="default")
+        spec = {"containers": [{"name": "c", "image": "nginx"}]}
+        pod = await cluster.admin.create(PODS, {"metadata": {"name": "one"}, "spec": spec}, namespace="default")
+        condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler", "message": "why"}
+        condition["lastTransitionTime"] = world.clock.timestamp()
+        patch = {"status": {"conditions": [condition]}}
+        await cluster.admin.patch(PODS, "one", patch, namespace="default", subresource="status")
+
+        async def called_off() -> Object | None:
+            [found] = (await status_of(cluster, pod))["conditions"]
+            return found if found["status"] == "False" else None
+
+        found = await cluster.eventually("it is called off", called_off)
+        assert sorted(found) == ["lastProbeTime", "lastTransitionTime", "observedGeneration", "status", "type"]
 
 
 async def test_pods_of_a_node_that_is_gone_are_collected(world: World) -> None:

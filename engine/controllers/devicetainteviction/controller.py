@@ -14,7 +14,7 @@ from engine.api.types import GVR, PODS, Object
 from engine.api.wire import APPLY_PATCH
 from engine.client import NORMAL, object_key
 from engine.config import ClusterConfig
-from engine.controllers.conditions import conditions_of, find_condition, without_condition
+from engine.controllers.conditions import conditions_of, find_condition
 from engine.controllers.controller import Controller
 from engine.controllers.devicetainteviction.evictions import (
     Eviction,
@@ -28,9 +28,9 @@ from engine.controllers.devicetainteviction.evictions import (
 )
 from engine.controllers.devicetainteviction.rule_status import EVICTION_IN_PROGRESS, Counts, condition_of
 from engine.controllers.features import evicts_from_tainted_devices, taints_devices_by_rules
+from engine.controllers.pod_conditions import DISRUPTION_TARGET, pod_conditions
 from engine.controllers.pods import parse_time
 from engine.controllers.resourceclaim import CLAIMS, claim_keys
-from engine.controllers.tainteviction import DISRUPTION_TARGET
 
 SLICES = GVR("resource.k8s.io", "v1", "resourceslices")
 RULES = GVR("resource.k8s.io", "v1", "devicetaintrules")
@@ -170,14 +170,14 @@ class DeviceTaintEvictionController(Controller):
         return True
 
     async def _mark(self, pod: Object) -> None:
-        condition = {
-            "type": DISRUPTION_TARGET,
-            "status": "True",
-            "reason": "DeletionByDeviceTaintManager",
-            "message": "Device Taint manager: deleting due to NoExecute taint",
-            "lastTransitionTime": self.clock.timestamp(),
-        }
-        conditions = [*without_condition(conditions_of(pod.get("status") or {}), DISRUPTION_TARGET), condition]
+        conditions = pod_conditions(
+            pod,
+            DISRUPTION_TARGET,
+            "True",
+            now=self.clock.timestamp(),
+            reason="DeletionByDeviceTaintManager",
+            message="Device Taint manager: deleting due to NoExecute taint",
+        )
         metadata = pod["metadata"]
         await self.client.patch(
             PODS,

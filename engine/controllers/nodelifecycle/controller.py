@@ -13,11 +13,12 @@ from engine.api.types import LEASES, NODES, PODS, Object
 from engine.api.wire import MERGE_PATCH
 from engine.client import NORMAL, WARNING
 from engine.client.ratelimiter import TokenBucket
-from engine.controllers.conditions import Conditions, conditions_of
+from engine.controllers.conditions import Conditions, conditions_of, with_condition
 from engine.controllers.controller import Controller
 from engine.controllers.features import node_monitor_grace_period
-from engine.controllers.labels import ZONE_LABEL
+from engine.controllers.labels import REGION_LABEL, ZONE_LABEL
 from engine.controllers.nodelifecycle.health import Health, observe, ready_status, silent_conditions
+from engine.controllers.nodelifecycle.older_labels import older_labels
 from engine.controllers.nodelifecycle.tainting import (
     ZoneState,
     eviction_qps,
@@ -26,7 +27,7 @@ from engine.controllers.nodelifecycle.tainting import (
     no_schedule_taints,
     zone_state,
 )
-from engine.controllers.pods import is_ready
+from engine.controllers.pods import is_ready, ready_condition
 from engine.controllers.taints import NO_EXECUTE, NOT_READY, UNREACHABLE, has_taint, taints_of
 from engine.trace import Hop
 
@@ -34,6 +35,9 @@ MONITOR_PERIOD = 5.0
 TAINT_TRIES = 5
 LEASE_NAMESPACE = "kube-node-lease"
 NODE_INDEX = "node-name"
+EXCLUDE_DISRUPTION = "node.kubernetes.io/exclude-disruption"
+
+Zone = tuple[str, str]  # region and zone
 
 
 def by_node_name(pod: Object) -> Iterable[str]:
@@ -56,21 +60,25 @@ class NodeLifecycleController(Controller):
         self._grace = node_monitor_grace_period(self.config.kubernetes_version)
         self._health: dict[str, Health] = {}
         self._known: dict[str, Object] = {}
-        self._limits: dict[str, tuple[float, TokenBucket]] = {}
+        self._unmarked: set[str] = set()  # silent Nodes of which Pods are still to be marked
+        self._limits: dict[Zone, tuple[float, TokenBucket]] = {}
         self.watch(NODES, self._changed)
 
     def _changed(self, old: Object | None, new: Object | None) -> Iterable[str]:
-        if new is None or no_schedule_taints(new, self.clock.now()) is None:
+        if new is None:
             return []
-        return [new["metadata"]["name"]]
+        due = older_labels(new) or no_schedule_taints(new, self.clock.now()) is not None
+        return [new["metadata"]["name"]] if due else []
 
     async def reconcile(self, key: str) -> None:
         node = self._nodes.get(key)
-        taints = no_schedule_taints(node, self.clock.now()) if node is not None else None
-        if node is None or taints is None:
+        if node is None:
             return
-        self.note(desired=_shown(taints), actual=_shown(taints_of(node)))
-        await self._set_taints(node, lambda latest: no_schedule_taints(latest, self.clock.now()))
+        if (taints := no_schedule_taints(node, self.clock.now())) is not None:
+            self.note(desired=_shown(taints), actual=_shown(taints_of(node)))
+            await self._set_taints(node, lambda latest: no_schedule_taints(latest, self.clock.now()))
+        if labels := older_labels(node):
+            await self.client.patch(NODES, key, {"metadata": {"labels": labels}})
 
     # -- signs of life
 
@@ -82,7 +90,14 @@ class NodeLifecycleController(Controller):
     async def _monitor(self) -> None:
         nodes = self._nodes.list()
         self._tell_of_comers_and_goers(nodes)
-        await self._taint_zones([await self._attempt(node, self._check(node)) for node in nodes])
+        nodes = [await self._attempt(node, self._check(node)) for node in nodes]
+        for node in nodes:
+            name = node["metadata"]["name"]
+            if name in self._unmarked and ready_status(node) != "True":
+                await self._mark_pods(name)
+            else:
+                self._unmarked.discard(name)
+        await self._taint_zones(nodes)
 
     async def _attempt(self, node: Object, conditions: Conditions | None) -> Object:
         """Mark a Node that fell silent; a failure is no reason to forget the others. The Node as it is then."""
@@ -106,6 +121,7 @@ class NodeLifecycleController(Controller):
         for name, node in self._known.items():
             if name not in present:
                 self._health.pop(name, None)
+                self._unmarked.discard(name)
                 self._event(node, "RemovingNode", f"Node {name} event: Removing Node {name} from Controller")
         self._known = present
 
@@ -125,42 +141,56 @@ class NodeLifecycleController(Controller):
         if was_ready:
             name = node["metadata"]["name"]
             self._event(node, "NodeNotReady", f"Node {name} status is now: NodeNotReady")
-            for pod in self._pods.by_index(NODE_INDEX, name):
-                await self._mark_pod(pod)
+            self._unmarked.add(name)
         return marked
+
+    async def _mark_pods(self, node: str) -> None:
+        """What could not be marked is tried again at the next look (nodesToRetry)."""
+        with self.world.tracer.span(Hop.CONTROLLER, component=self.title, verb="mark", object=f"node/{node}") as span:
+            failed = False
+            for pod in self._pods.by_index(NODE_INDEX, node):
+                try:
+                    await self._mark_pod(pod)
+                except (ApiError, ConnectionError) as error:
+                    span.outcome = getattr(error, "reason", "") or type(error).__name__
+                    failed = True
+        if not failed:
+            self._unmarked.discard(node)
 
     async def _mark_pod(self, pod: Object) -> None:
         """A Pod on a silent Node is not ready, whatever its kubelet last said."""
         if not is_ready(pod):
             return
-        now = self.clock.timestamp()
-        conditions = [
-            {**each, "status": "False", "lastTransitionTime": now} if each["type"] == "Ready" else each
-            for each in conditions_of(pod["status"])
-        ]
-        self.recorder.event(pod, WARNING, "NodeNotReady", "Node is not ready")
+        condition = {**(ready_condition(pod) or {}), "status": "False", "lastTransitionTime": self.clock.timestamp()}
+        if generation := pod["metadata"].get("generation"):
+            condition["observedGeneration"] = generation
+        conditions = with_condition(conditions_of(pod["status"]), condition)
         try:
             await self.client.update_status(PODS, {**pod, "status": {**pod["status"], "conditions": conditions}})
         except ApiError as error:
-            if error.code not in (404, 409):
+            if error.code != 404:
                 raise
+            return
+        self.recorder.event(pod, WARNING, "NodeNotReady", "Node is not ready")
 
     # -- driving Pods off
 
     async def _taint_zones(self, nodes: list[Object]) -> None:
-        zones: dict[str, list[Object]] = {}
+        zones: dict[Zone, list[Object]] = {}
         for node in nodes:
             zones.setdefault(_zone(node), []).append(node)
-        states = {zone: zone_state(members) for zone, members in zones.items()}
-        if states and all(state is ZoneState.FULL for state in states.values()):
+        counted = {zone: [node for node in members if not _is_excluded(node)] for zone, members in zones.items()}
+        states = {zone: zone_state(members) for zone, members in counted.items()}
+        judged = [states[zone] for zone, members in counted.items() if members]
+        if judged and all(state is ZoneState.FULL for state in judged):
             # Nobody answers: the fault is more likely here. Drive nobody off, and take back what was begun.
             for node in nodes:
                 await self._drive_off(node, "")
             return
         for zone, members in zones.items():
-            await self._taint_zone(zone, members, eviction_qps(states[zone], len(members)))
+            await self._taint_zone(zone, members, eviction_qps(states[zone], len(counted[zone])))
 
-    async def _taint_zone(self, zone: str, nodes: list[Object], qps: float) -> None:
+    async def _taint_zone(self, zone: Zone, nodes: list[Object], qps: float) -> None:
         bucket = self._bucket(zone, qps)
         for node in nodes:
             key = no_execute_key(node)
@@ -174,7 +204,7 @@ class NodeLifecycleController(Controller):
         """Swapping one of the two taints for the other drives nobody off anew."""
         return has_taint(node, NOT_READY, NO_EXECUTE) or has_taint(node, UNREACHABLE, NO_EXECUTE)
 
-    def _bucket(self, zone: str, qps: float) -> TokenBucket | None:
+    def _bucket(self, zone: Zone, qps: float) -> TokenBucket | None:
         if not qps:
             self._limits.pop(zone, None)
             return None
@@ -216,8 +246,15 @@ class NodeLifecycleController(Controller):
                 node = await self.client.get(NODES, name)
 
 
-def _zone(node: Object) -> str:
-    return str((node["metadata"].get("labels") or {}).get(ZONE_LABEL, ""))
+def _zone(node: Object) -> Zone:
+    """Zones of one name in several regions are several (GetZoneKey)."""
+    labels = node["metadata"].get("labels") or {}
+    return labels.get(REGION_LABEL, ""), labels.get(ZONE_LABEL, "")
+
+
+def _is_excluded(node: Object) -> bool:
+    """Not reckoned with when it is told how much of a zone is down."""
+    return EXCLUDE_DISRUPTION in (node["metadata"].get("labels") or {})
 
 
 def _shown(taints: list[Object]) -> list[str]:

@@ -89,12 +89,11 @@ class ZoneState(Enum):
 
 
 def zone_state(nodes: Sequence[Object]) -> ZoneState:
-    """By the Nodes of which something is known."""
-    states = [state for node in nodes if (state := ready_status(node))]
-    silent = sum(state != "True" for state in states)
-    if silent and silent == len(states):
+    """A Node of which nothing is known yet counts as one that is down."""
+    silent = sum(ready_status(node) != "True" for node in nodes)
+    if silent and silent == len(nodes):
         return ZoneState.FULL
-    if silent > 2 and silent / len(states) >= UNHEALTHY_SHARE:
+    if silent > 2 and silent / len(nodes) >= UNHEALTHY_SHARE:
         return ZoneState.PARTIAL
     return ZoneState.NORMAL
 
