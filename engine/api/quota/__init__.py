@@ -3,7 +3,7 @@
 from engine.api.pod_amounts import parsed
 from engine.api.quota.amounts import Amounts, added, exceeded, grown, masked, shown
 from engine.api.quota.constraints import missing_requests
-from engine.api.quota.scopes import is_terminating, matches
+from engine.api.quota.scopes import is_terminating, matches, matching_terms, terms
 from engine.api.quota.usage import COMPUTE, concerns, usage
 
 __all__ = [
@@ -16,8 +16,10 @@ __all__ = [
     "is_terminating",
     "masked",
     "matches",
+    "matching_terms",
     "missing_requests",
     "parsed",
     "shown",
+    "terms",
     "usage",
 ]

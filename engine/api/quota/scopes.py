@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from engine.api.qos import qos_class
@@ -12,6 +12,11 @@ from engine.api.types import Object
 def matches(quota_spec: Object, group_resource: str, obj: Object) -> bool:
     """Whether all scopes of the quota match an object. Only Pods have scopes, and claims a class of attributes."""
     return all(_matches(term, group_resource, obj) for term in terms(quota_spec))
+
+
+def matching_terms(of: Iterable[Object], group_resource: str, obj: Object) -> list[Object]:
+    """Those that match an object (the evaluators' MatchingScopes)."""
+    return [term for term in of if _matches(term, group_resource, obj)]
 
 
 def terms(quota_spec: Object) -> Iterator[Object]:

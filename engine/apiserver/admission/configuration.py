@@ -16,6 +16,7 @@ from engine.api.pod_security import Configuration
 from engine.api.pod_security import configuration as pod_security
 from engine.api.types import Object
 from engine.api.validation.problems import Problems
+from engine.apiserver.admission import quota_cover
 from engine.apiserver.admission.optional import events
 
 _API_VERSIONS = ("apiserver.config.k8s.io/v1", "apiserver.k8s.io/v1alpha1")
@@ -26,7 +27,6 @@ _UNREAD = frozenset(
         "MutatingAdmissionWebhook",
         "PodNodeSelector",
         "PodTolerationRestriction",
-        "ResourceQuota",
         "ValidatingAdmissionPolicy",
         "ValidatingAdmissionWebhook",
     )
@@ -40,6 +40,7 @@ class AdmissionConfigurationError(Exception):
 class AdmissionConfiguration(NamedTuple):
     pod_security: Configuration = Configuration()
     event_limits: tuple[Object, ...] = ()
+    limited_resources: tuple[Object, ...] = ()
 
 
 def load_configuration(file: Path | None, *, enabled: tuple[str, ...] = ()) -> AdmissionConfiguration:
@@ -47,13 +48,19 @@ def load_configuration(file: Path | None, *, enabled: tuple[str, ...] = ()) -> A
     parts = _parts(file) if file is not None else {}
     for name in sorted(_UNREAD & set(parts)):
         raise _failed(name, "a configuration of this plugin is not read here")
-    standards = _checked(parts, "PodSecurity", pod_security.KIND, pod_security.API_VERSIONS)
+    standards = _checked(parts, "PodSecurity", dict.fromkeys(pod_security.API_VERSIONS, pod_security.KIND))
     _fields(standards)
     _without_problems("PodSecurity", pod_security.problems_of(standards))
-    limits = _checked(parts, "EventRateLimit", events.KIND, (events.API_VERSION,))
+    limits = _checked(parts, "EventRateLimit", {events.API_VERSION: events.KIND})
     if limits or "EventRateLimit" in enabled:
         _without_problems("EventRateLimit", events.limit_problems(limits))
-    return AdmissionConfiguration(pod_security.configuration_of(standards), tuple(limits.get("limits") or ()))
+    quotas = _checked(parts, "ResourceQuota", quota_cover.KINDS)
+    _without_problems("ResourceQuota", quota_cover.limited_problems(quotas))
+    return AdmissionConfiguration(
+        pod_security.configuration_of(standards),
+        tuple(limits.get("limits") or ()),
+        tuple(quotas.get("limitedResources") or ()),
+    )
 
 
 def _parts(file: Path) -> dict[str, Any]:
@@ -87,12 +94,12 @@ def _read(file: Path) -> Object:
     return found
 
 
-def _checked(parts: Mapping[str, Any], plugin: str, kind: str, versions: tuple[str, ...]) -> Object:
-    """The part of a plugin, of the kind that it reads."""
+def _checked(parts: Mapping[str, Any], plugin: str, kinds: Mapping[str, str]) -> Object:
+    """The part of a plugin, of the kind that it reads in a version."""
     part: Object = parts.get(plugin) or {}
     if not isinstance(part, dict):
         raise _failed(plugin, f"{part!r} is no object")
-    if part and (part.get("kind") != kind or part.get("apiVersion") not in versions):
+    if part and part.get("kind", "") != kinds.get(part.get("apiVersion", "")):
         told = f'no kind "{part.get("kind", "")}" is registered for version "{part.get("apiVersion", "")}"'
         raise _failed(plugin, told)
     return part

@@ -144,6 +144,6 @@ def all_plugins(
         MutatingAdmissionWebhook(caches, resources.get(*MUTATING), hooks),
         ValidatingAdmissionPolicy(policies),
         ValidatingAdmissionWebhook(caches, resources.get(*VALIDATING), hooks),
-        ResourceQuota(caches, storage, resources, lookup, clock),
+        ResourceQuota(caches, storage, resources, lookup, clock, configuration.limited_resources),
         AlwaysDeny(),
     ]

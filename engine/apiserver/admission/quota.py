@@ -6,6 +6,8 @@ for what another one refuses.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from engine.api.quota import is_terminating, usage
 from engine.api.quota.extended_resources import (
     CLAIMS,
@@ -17,9 +19,10 @@ from engine.api.quota.extended_resources import (
     pod_name,
 )
 from engine.api.resources import ResourceRegistry
-from engine.api.types import GVR, PODS
+from engine.api.types import GVR, PODS, Object
 from engine.apiserver.admission.attributes import WRITES, Attributes, Operation, Plugin
 from engine.apiserver.admission.quota_checks import concerns_object
+from engine.apiserver.admission.quota_cover import check_cover
 from engine.apiserver.admission.quota_evaluation import QuotaEvaluation
 from engine.apiserver.cacher.caches import WatchCaches
 from engine.apiserver.cacher.watch_cache import WatchCache
@@ -37,12 +40,20 @@ class ResourceQuota(Plugin):
     operations = WRITES
 
     def __init__(
-        self, caches: WatchCaches, storage: Storage, resources: ResourceRegistry, lookup: Lookup, clock: Clock
+        self,
+        caches: WatchCaches,
+        storage: Storage,
+        resources: ResourceRegistry,
+        lookup: Lookup,
+        clock: Clock,
+        limited: Sequence[Object] = (),
     ) -> None:
+        """`limited` is the `limitedResources` of a configuration without problems."""
         self._caches = caches
         self._resources = resources
         self._lookup = lookup
         self._clock = clock
+        self._limited = limited
         self._quotas = quotas = resources.get(*QUOTAS)
         self._evaluation = QuotaEvaluation(storage, quotas) if quotas is not None else None
 
@@ -52,7 +63,9 @@ class ResourceQuota(Plugin):
         assert self._evaluation is not None, "there are quotas"
         cache = await self._caches.started(self._quotas)
         known = list(cache.objects(attributes.namespace))
-        extended = await self._extended(attributes) if known else None
+        extended = await self._extended(attributes) if known or self._limited else None
+        if self._limited:
+            check_cover(attributes, known, self._limited, extended)
         if any(concerns_object(attributes, quota, extended) for quota in known):
             await self._evaluation.evaluate(attributes, known, extended)
 

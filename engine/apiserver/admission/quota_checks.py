@@ -43,18 +43,18 @@ def booked(attributes: Attributes, quota: Object, extended: ExtendedResources | 
     """The quota with what the request takes booked on it; None if it takes nothing of it. Raises ApiError 403."""
     status = quota.get("status") or {}
     hard, used = parsed(status.get("hard")), parsed(status.get("used"))
-    asked = masked(_asked(attributes, quota, extended), hard)
-    if not asked:
+    taken = masked(asked(attributes, quota, extended), hard)
+    if not taken:
         return None
     if attributes.subresource != "status":
-        _check(attributes, quota["metadata"]["name"], asked, used=used, hard=hard)
+        _check(attributes, quota["metadata"]["name"], taken, used=used, hard=hard)
     written = copy_object(quota)
-    booked = {each: str(amount) for each, amount in masked(added(used, asked), hard).items()}
+    booked = {each: str(amount) for each, amount in masked(added(used, taken), hard).items()}
     written["status"] = {**status, "used": booked}
     return written
 
 
-def _asked(attributes: Attributes, quota: Object, extended: ExtendedResources | None) -> Amounts:
+def asked(attributes: Attributes, quota: Object, extended: ExtendedResources | None) -> Amounts:
     """What is taken anew. What an update gives back is counted by the controller."""
     resource, obj, old = attributes.resource.gvr.group_resource, attributes.object, attributes.old
     assert obj is not None
