@@ -109,16 +109,16 @@ def test_the_two_sources_of_a_claim_say_the_same(name: str) -> None:
         (DEPLOYMENT, 1),
         (SLICE, 1),
         (GVK("", "v1", "PodTemplate"), 1),
-        (SERVICE, None),
-        (CONFIG_MAP, None),
-        (LEASE, None),
+        (SERVICE, 7),
+        (CONFIG_MAP, 7),
+        (LEASE, 7),
     ],
     ids=str,
 )
-def test_which_kinds_have_a_generation(gvk: GVK, generation: int | None) -> None:
+def test_of_which_kinds_the_server_counts_the_generation(gvk: GVK, generation: int) -> None:
     obj: Object = {"metadata": {"name": "a", "generation": 7}, "spec": {}}
     prepare_for_create(info(gvk), obj)
-    assert obj["metadata"].get("generation") == generation
+    assert obj["metadata"]["generation"] == generation
 
 
 def test_a_pod_starts_pending_with_its_class() -> None:

@@ -41,6 +41,22 @@ async def test_a_review_has_the_metadata_of_nothing_that_is_stored(client: Clien
     assert set(review["metadata"]) == {"managedFields"}
 
 
+async def test_a_generation_that_the_server_does_not_count_is_what_was_posted(client: Client) -> None:
+    def generated(name: str, generation: int) -> Object:
+        posted = config_map(name)
+        posted["metadata"] |= {"generation": generation, "finalizers": ["example.com/hold"]}
+        return posted
+
+    made = await client.create(CONFIGMAPS, generated("a", 7), namespace="default")
+    assert made["metadata"]["generation"] == 7
+    updated = await client.update(CONFIGMAPS, {**made, "metadata": {**made["metadata"], "generation": 9}, "data": {}})
+    assert updated["metadata"]["generation"] == 7
+    await client.delete(CONFIGMAPS, "a", namespace="default")
+    assert (await client.get(CONFIGMAPS, "a", namespace="default"))["metadata"]["generation"] == 8
+    with pytest.raises(ApiError, match="Invalid value: -1: must be greater than or equal to 0"):
+        await client.create(CONFIGMAPS, generated("b", -1), namespace="default")
+
+
 async def test_a_review_is_owned_by_who_asks(client: Client) -> None:
     asked = {
         "apiVersion": "authorization.k8s.io/v1",

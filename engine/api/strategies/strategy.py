@@ -193,8 +193,9 @@ def prepare_for_create(info: ResourceInfo, obj: Object) -> None:
     """Drops what only the server may set, and sets what a new object starts with."""
     kind = (info.gvr.group, info.kind)
     metadata = obj.setdefault("metadata", {})
-    for field in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation"):
+    for field in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"):
         metadata.pop(field, None)
+    # No one counts the generation of other kinds: whoever creates them may give them one, which then stays.
     if has_generation(info):
         metadata["generation"] = 1
     if _status_apart(info) and kind not in _STATUS_KEPT and info.gvr.group not in _REVIEW_GROUPS:

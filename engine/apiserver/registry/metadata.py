@@ -15,7 +15,6 @@ _MAX_BASE = 63 - _SUFFIX
 _IP_ADDRESSES = "ipaddresses.networking.k8s.io"
 # Fields that a client may send and that count for nothing.
 _WIPED = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
-_SERVER_OWNED = (*_WIPED, "generation")
 _KEPT = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation")
 
 
@@ -55,8 +54,7 @@ def wipe_system_fields(metadata: Object) -> None:
 
 def fill_for_create(obj: Object, *, uid: str, now: str) -> None:
     metadata = obj["metadata"]
-    for field in _SERVER_OWNED:
-        metadata.pop(field, None)
+    wipe_system_fields(metadata)
     metadata["uid"] = uid
     metadata["creationTimestamp"] = now
 
