@@ -96,6 +96,74 @@ async def test_pod_security(world: World, store: SqliteStore, tmp_path: Path) ->
         assert 'pod_security_exemptions_total{request_operation="create",resource="pod",subresource=""} 2' in page
 
 
+# What the cluster says, what the namespace says (None for nothing), what it may; the Pod's own, and what it gets.
+SELECTORS: dict[str, tuple[str, str | None, str, dict[str, str], dict[str, str] | str]] = {
+    "the cluster's": ("infra = false", None, "", {}, {"infra": "false"}),
+    "the namespace's": ("infra = false", "infra=true", "", {"env": "test"}, {"infra": "true", "env": "test"}),
+    "the namespace's, of none": ("infra = false", "", "", {}, {}),
+    "of its own that is another": ("infra = false", None, "", {"infra": "true"}, "conflicts with its namespace node "
+                                   "label selector"),
+    "permitted": ("", "infra=false, env = dev", "env=dev, infra=false, color=blue", {"env": "dev", "color": "blue"},
+                  {"infra": "false", "env": "dev", "color": "blue"}),
+    "not permitted": ("", "infra=false", "infra=true, color=blue", {"color": "blue"}, "labels conflict with its "
+                      "namespace whitelist"),
+    "the cluster's, not permitted": ("env=dev", None, "env=prd", {}, "labels conflict with its namespace whitelist"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("row", SELECTORS)
+async def test_node_selectors_of_the_cluster(world: World, store: SqliteStore, tmp_path: Path, row: str) -> None:
+    """podnodeselector admission_test.go TestPodAdmission."""
+    cluster, annotation, permitted, own, wanted = SELECTORS[row]
+    selectors = {"clusterDefaultNodeSelector": cluster, "default": permitted}
+    file = written(tmp_path, "PodNodeSelector", "", "", podNodeSelectorPluginConfig=selectors)
+    async with served(world, store, file, "PodNodeSelector") as server:
+        admin = client(server)
+        await admin.create(SERVICE_ACCOUNTS, account("default"), namespace="default")
+        if annotation is not None:
+            await annotate(admin, "node-selector", annotation)
+        creating = admin.create(PODS, pod(nodeSelector=own), namespace="default")
+        if isinstance(wanted, dict):
+            assert (await creating)["spec"].get("nodeSelector", {}) == wanted
+        else:
+            with pytest.raises(ApiError) as refused:
+                await creating
+            assert refused.value.message == f'pods "web" is forbidden: pod node label selector {wanted}'
+
+
+async def annotate(admin: Client, key: str, value: str) -> None:
+    annotations = {f"scheduler.alpha.kubernetes.io/{key}": value}
+    await admin.patch(NAMESPACES, "default", {"metadata": {"annotations": annotations}})
+
+
+TOLERATIONS = "podtolerationrestriction.admission.k8s.io/v1alpha1"
+
+
+async def test_tolerations_of_the_cluster(world: World, store: SqliteStore, tmp_path: Path) -> None:
+    """podtolerationrestriction admission_test.go: what a namespace says, also that it is none, counts first."""
+    one, two = ({"key": "key", "operator": "Equal", "value": v, "effect": "NoSchedule"} for v in ("one", "two"))
+    said = {"default": [one], "whitelist": [one]}
+    file = written(tmp_path, "PodTolerationRestriction", TOLERATIONS, "Configuration", **said)
+    config = ClusterConfig(
+        admission_control_config_file=file,
+        enable_admission_plugins=("PodTolerationRestriction",),
+        disable_admission_plugins=("DefaultTolerationSeconds",),
+    )
+    server = ApiServer(world, store, config=config)
+    await server.start()
+    admin = client(server)
+    await admin.create(SERVICE_ACCOUNTS, account("default"), namespace="default")
+    assert (await admin.create(PODS, pod("a"), namespace="default"))["spec"]["tolerations"] == [one]
+    with pytest.raises(ApiError, match="conflict with its namespace whitelist"):
+        await admin.create(PODS, pod("b", tolerations=[two]), namespace="default")
+    await annotate(admin, "defaultTolerations", "")
+    assert "tolerations" not in (await admin.create(PODS, pod("c"), namespace="default"))["spec"]
+    await annotate(admin, "tolerationsWhitelist", "")
+    made = await admin.create(PODS, pod("d", tolerations=[two]), namespace="default")
+    assert made["spec"]["tolerations"] == [two]
+    await server.stop()
+
+
 EVENT = {"apiVersion": "v1", "kind": "Event", "involvedObject": {"kind": "Pod", "name": "p", "namespace": "default"}}
 
 
@@ -152,6 +220,12 @@ def test_what_a_server_would_not_start_with(tmp_path: Path) -> None:
 
     for part, why in ROWS.values():
         assert told(standards(tmp_path, **part)) == f'couldn\'t init admission plugin "PodSecurity": {why}'
+    tolerated = [{"key": "foo", "operator": "Exists", "value": "bar", "effect": "NoSchedule"}]
+    file = written(tmp_path, "PodTolerationRestriction", TOLERATIONS, "Configuration", whitelist=tolerated)
+    assert told(file) == (
+        'couldn\'t init admission plugin "PodTolerationRestriction": invalid config: [podtolerationrestriction.'
+        "whitelist[0].operator: Invalid value: \"bar\": value must be empty when `operator` is 'Exists']"
+    )
     wrong = "limits[0].burst: Invalid value: 0: must be positive"
     file = limits(tmp_path, {"type": "User", "qps": 5})
     assert told(file) == f'couldn\'t init admission plugin "EventRateLimit": {wrong}'

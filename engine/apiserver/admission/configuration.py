@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import yaml
@@ -15,18 +16,18 @@ import yaml
 from engine.api.pod_security import Configuration
 from engine.api.pod_security import configuration as pod_security
 from engine.api.types import Object
+from engine.api.validation import placement
 from engine.api.validation.problems import Problems
 from engine.apiserver.admission import quota_cover
 from engine.apiserver.admission.optional import events
 
 _API_VERSIONS = ("apiserver.config.k8s.io/v1", "apiserver.k8s.io/v1alpha1")
+_TOLERATIONS = "podtolerationrestriction.admission.k8s.io/v1alpha1"
 _UNREAD = frozenset(
     (
         "ImagePolicyWebhook",
         "MutatingAdmissionPolicy",
         "MutatingAdmissionWebhook",
-        "PodNodeSelector",
-        "PodTolerationRestriction",
         "ValidatingAdmissionPolicy",
         "ValidatingAdmissionWebhook",
     )
@@ -41,6 +42,9 @@ class AdmissionConfiguration(NamedTuple):
     pod_security: Configuration = Configuration()
     event_limits: tuple[Object, ...] = ()
     limited_resources: tuple[Object, ...] = ()
+    node_selectors: Mapping[str, str] = MappingProxyType({})
+    tolerations: tuple[Object, ...] = ()
+    permissible_tolerations: tuple[Object, ...] = ()
 
 
 def load_configuration(file: Path | None, *, enabled: tuple[str, ...] = ()) -> AdmissionConfiguration:
@@ -56,10 +60,15 @@ def load_configuration(file: Path | None, *, enabled: tuple[str, ...] = ()) -> A
         _without_problems("EventRateLimit", events.limit_problems(limits))
     quotas = _checked(parts, "ResourceQuota", quota_cover.KINDS)
     _without_problems("ResourceQuota", quota_cover.limited_problems(quotas))
+    tolerations = _checked(parts, "PodTolerationRestriction", {_TOLERATIONS: "Configuration"})
+    _check_tolerations(tolerations)
     return AdmissionConfiguration(
         pod_security.configuration_of(standards),
         tuple(limits.get("limits") or ()),
         tuple(quotas.get("limitedResources") or ()),
+        _object(parts, "PodNodeSelector").get("podNodeSelectorPluginConfig") or {},
+        tuple(tolerations.get("default") or ()),
+        tuple(tolerations.get("whitelist") or ()),
     )
 
 
@@ -96,13 +105,26 @@ def _read(file: Path) -> Object:
 
 def _checked(parts: Mapping[str, Any], plugin: str, kinds: Mapping[str, str]) -> Object:
     """The part of a plugin, of the kind that it reads in a version."""
-    part: Object = parts.get(plugin) or {}
-    if not isinstance(part, dict):
-        raise _failed(plugin, f"{part!r} is no object")
+    part = _object(parts, plugin)
     if part and part.get("kind", "") != kinds.get(part.get("apiVersion", "")):
         told = f'no kind "{part.get("kind", "")}" is registered for version "{part.get("apiVersion", "")}"'
         raise _failed(plugin, told)
     return part
+
+
+def _object(parts: Mapping[str, Any], plugin: str) -> Object:
+    part: Object = parts.get(plugin) or {}
+    if not isinstance(part, dict):
+        raise _failed(plugin, f"{part!r} is no object")
+    return part
+
+
+def _check_tolerations(configuration: Object) -> None:
+    problems = Problems()
+    for field in ("default", "whitelist"):
+        placement.tolerations(configuration.get(field) or (), f"podtolerationrestriction.{field}", problems)
+    if problems:
+        raise _failed("PodTolerationRestriction", f"invalid config: [{' '.join(map(str, problems))}]")
 
 
 def _fields(standards: Object) -> None:

@@ -70,7 +70,8 @@ def _hard(quota: Object) -> Object:
 
 
 def _group_resource(limited: Object) -> str:
-    return limited["resource"] + (f".{limited['apiGroup']}" if limited.get("apiGroup") else "")
+    group = limited.get("apiGroup")
+    return f"{limited['resource']}.{group}" if group else str(limited["resource"])
 
 
 def _shown(term: Object) -> str:

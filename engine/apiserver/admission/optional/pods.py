@@ -2,10 +2,12 @@
 LimitPodHardAntiAffinityTopology.
 
 Source: plugin/pkg/admission/podnodeselector, podtolerationrestriction, extendedresourcetoleration and antiaffinity.
-The files that the first two can have for a whole cluster are left out: namespaces say it in their annotations.
+What the first two ask of Pods their namespaces say in annotations, and a configuration for the whole cluster.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 
 from engine.api.errors import ApiError, forbidden, not_found
 from engine.api.golang.text import quoted
@@ -19,6 +21,7 @@ from engine.apiserver.admission.attributes import CREATES, WRITES, Attributes, O
 from engine.apiserver.lookup import Lookup
 
 _SELECTOR = "scheduler.alpha.kubernetes.io/node-selector"
+_FOR_ALL = "clusterDefaultNodeSelector"
 _DEFAULTS = "scheduler.alpha.kubernetes.io/defaultTolerations"
 _WHITELIST = "scheduler.alpha.kubernetes.io/tolerationsWhitelist"
 _PRESSURE = {"key": "node.kubernetes.io/memory-pressure", "operator": "Exists", "effect": "NoSchedule"}
@@ -43,36 +46,52 @@ def _plain(why: str) -> ApiError:
 
 
 class PodNodeSelector(Plugin):
-    """Pods get the node selector of their namespace, and none that contradicts it."""
+    """Pods get the node selector of their namespace or, where it says none, of the cluster, and none that contradicts
+    it, nor one that their namespace is not permitted. `selectors` are those that a configuration has, by namespace."""
 
     name = "PodNodeSelector"
     operations = CREATES
     default = False
 
-    def __init__(self, lookup: Lookup) -> None:
+    def __init__(self, lookup: Lookup, selectors: Mapping[str, str]) -> None:
         self._lookup = lookup
+        self._selectors = selectors
 
     async def mutate(self, attributes: Attributes) -> bool:
-        wanted = await self._wanted(attributes)
-        if not wanted or attributes.object is None:
+        pod = attributes.object
+        if attributes.key != "pods" or pod is None:
             return False
-        spec = attributes.object["spec"]
-        spec["nodeSelector"] = {**wanted, **(spec.get("nodeSelector") or {})}
-        return True
+        wanted = await self._wanted(attributes, pod)
+        if wanted:
+            pod["spec"]["nodeSelector"] = {**wanted, **(pod["spec"].get("nodeSelector") or {})}
+        self._check_permitted(attributes, pod)
+        return bool(wanted)
 
     async def validate(self, attributes: Attributes) -> None:
-        await self._wanted(attributes)
+        pod = attributes.object
+        if attributes.key == "pods" and pod is not None:
+            await self._wanted(attributes, pod)
+            self._check_permitted(attributes, pod)
 
-    async def _wanted(self, attributes: Attributes) -> dict[str, str]:
+    async def _wanted(self, attributes: Attributes, pod: Object) -> dict[str, str]:
         """Raises ApiError 403 for a Pod that wants otherwise."""
-        if attributes.key != "pods" or attributes.object is None:
-            return {}
-        wanted = _labels(await _annotation(self._lookup, attributes, _SELECTOR) or "")
-        own = attributes.object["spec"].get("nodeSelector") or {}
+        said = await _annotation(self._lookup, attributes, _SELECTOR)
+        wanted = _labels(self._selectors.get(_FOR_ALL, "") if said is None else said)
+        own = pod["spec"].get("nodeSelector") or {}
         if any(own.get(name, value) != value for name, value in wanted.items()):
-            why = "pod node label selector conflicts with its namespace node label selector"
-            raise forbidden(PODS, attributes.object["metadata"].get("name", ""), why)
+            raise _refused(pod, "pod node label selector conflicts with its namespace node label selector")
         return wanted
+
+    def _check_permitted(self, attributes: Attributes, pod: Object) -> None:
+        """Raises ApiError 403 for a Pod that wants more than its namespace may."""
+        permissible = _labels(self._selectors.get(attributes.namespace, ""))
+        own: dict[str, str] = pod["spec"].get("nodeSelector") or {}
+        if permissible and not own.items() <= permissible.items():
+            raise _refused(pod, "pod node label selector labels conflict with its namespace whitelist")
+
+
+def _refused(pod: Object, why: str) -> ApiError:
+    return forbidden(PODS, pod["metadata"].get("name", ""), why)
 
 
 def _labels(selector: str) -> dict[str, str]:
@@ -92,22 +111,25 @@ def _labels(selector: str) -> dict[str, str]:
 
 
 class PodTolerationRestriction(Plugin):
-    """Pods get the tolerations of their namespace, and may have only those that it permits."""
+    """Pods get the tolerations of their namespace, and may have only those that it permits. `defaults` and
+    `permissible` hold where a namespace says nothing."""
 
     name = "PodTolerationRestriction"
     operations = WRITES
     default = False
 
-    def __init__(self, lookup: Lookup) -> None:
+    def __init__(self, lookup: Lookup, defaults: Sequence[Object], permissible: Sequence[Object]) -> None:
         self._lookup = lookup
+        self._defaults = defaults
+        self._permissible = permissible
 
     async def mutate(self, attributes: Attributes) -> bool:
         pod = attributes.object
         if attributes.key != "pods" or pod is None:
             return False
-        given: list[Object] = []
+        given: Sequence[Object] = ()
         if attributes.operation is Operation.CREATE:
-            given = await self._tolerations(attributes, _DEFAULTS) or []
+            given = await self._tolerations(attributes, _DEFAULTS, self._defaults)
         if qos_class(pod) != "BestEffort":
             given = merged(given, [_PRESSURE])
         if given:
@@ -122,16 +144,18 @@ class PodTolerationRestriction(Plugin):
 
     async def _permit(self, attributes: Attributes, pod: Object) -> None:
         tolerations = pod["spec"].get("tolerations") or ()
-        if tolerations and not permitted(tolerations, await self._tolerations(attributes, _WHITELIST) or ()):
+        if not tolerations:
+            return
+        if not permitted(tolerations, await self._tolerations(attributes, _WHITELIST, self._permissible)):
             raise _plain(
                 "pod tolerations (possibly merged with namespace default tolerations) conflict with its namespace "
                 "whitelist"
             )
 
-    async def _tolerations(self, attributes: Attributes, key: str) -> list[Object] | None:
+    async def _tolerations(self, attributes: Attributes, key: str, otherwise: Sequence[Object]) -> Sequence[Object]:
         text = await _annotation(self._lookup, attributes, key)
         if not text:
-            return None
+            return otherwise if text is None else ()
         found = decoded(text, _TOLERATION, many=True)
         if isinstance(found, str):
             raise _plain(found)
