@@ -28,6 +28,7 @@ class Call:
     cause: SpanContext | None = None
     user: UserInfo = field(default_factory=lambda: UserInfo(""))
     resource: ResourceInfo | None = None
+    asked: ResourceInfo | None = None  # where what was asked for goes on as a subresource of another: the bindings
     object: str = ""  # in the words of spans: kind/namespace/name
     payload: str = ""  # the id under which request and response are kept for display
     warnings: list[str] = field(default_factory=list)

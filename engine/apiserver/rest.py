@@ -273,7 +273,7 @@ class Rest:
         name = (obj.get("metadata") or {}).get("name", "")
         if pods is None or not name:
             raise bad_request("Name parameter required.")
-        call.resource = pods
+        call.asked, call.resource = call.resource, pods
         call.info = call.info._replace(resource="pods", name=name, subresource="binding")
         call.named(obj)
         return Response(201, await self.actions["pods", "binding"].post(call, options))

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from engine.api.apply import track_update
 from engine.api.types import GVK, Object
 from engine.apiserver.admission import Attributes, Operation
+from engine.apiserver.admission.options import options_of_write
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
 from engine.apiserver.registry.metadata import check_namespace, wipe_system_fields
@@ -59,19 +60,20 @@ async def admit_create(
     Raises the ApiError of who refuses, or of `check`.
     """
     info = call.info
-    obj.setdefault("metadata", {})
+    name = info.name or obj.setdefault("metadata", {}).get("name", "")
     attributes = Attributes(
         Operation.CREATE,
-        call.gvr_resource,
-        info.subresource,
+        call.asked or call.gvr_resource,
+        info.subresource if call.asked is None else "",
         info.namespace,
-        info.name,
+        name,
         call.user,
         obj,
         None,
         options.dry_run,
         call.warnings,
         call.annotations,
+        options=options_of_write(call.request, Operation.CREATE),
     )
     with call.span(Hop.MUTATING_ADMISSION) as span:
         await backend.world.latency.pause("mutating-admission")
@@ -81,4 +83,20 @@ async def admit_create(
         check(obj)
     with call.span(Hop.VALIDATING_ADMISSION) as span:
         await backend.world.latency.pause("validating-admission")
+        await backend.admission.validate(attributes, span)
+
+
+async def admit_connect(backend: Backend, call: Call, options: Object) -> None:
+    """Let plugins accept that what a request is for is connected to; `options` are the object that they are shown.
+
+    Raises the ApiError of who refuses.
+    """
+    info = call.info
+    attributes = Attributes(
+        Operation.CONNECT, call.gvr_resource, info.subresource, info.namespace, info.name, call.user, options,
+        warnings=call.warnings, annotations=call.annotations,
+    )  # fmt: skip
+    with call.span(Hop.MUTATING_ADMISSION) as span:
+        await backend.admission.mutate(attributes, span)
+    with call.span(Hop.VALIDATING_ADMISSION) as span:
         await backend.admission.validate(attributes, span)

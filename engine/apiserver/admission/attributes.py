@@ -84,7 +84,7 @@ class Plugin:
 def denied(attributes: Attributes, why: str) -> ApiError:
     """403 as admission.NewForbidden words it."""
     name = attributes.name
-    if not name and attributes.object is not None:
-        metadata = attributes.object.get("metadata") or {}
+    if not name:
+        metadata = (attributes.object or {}).get("metadata") or {}
         name = metadata.get("name") or metadata.get("generateName") or "Unknown"
     return forbidden(attributes.resource.gvr, name, why)

@@ -11,8 +11,6 @@ from engine.api.types import GVK, GVR, Object, copy_object
 from engine.apiserver.admission.attributes import Attributes, Operation
 from engine.apiserver.registry.conversion import from_storage, to_storage
 
-_CONNECTED = {"exec": "PodExecOptions", "attach": "PodAttachOptions", "portforward": "PodPortForwardOptions"}
-
 
 def shown_as(attributes: Attributes, resource: ResourceInfo, obj: Object | None) -> Object | None:
     """An object of the request in the version of the resource that matched."""
@@ -68,7 +66,7 @@ def request_of(attributes: Attributes, resource: ResourceInfo, *, uid: str) -> O
         "operation": attributes.operation.value,
         "userInfo": attributes.user.to_json(),
         "dryRun": attributes.dry_run,
-        "options": attributes.options or _options(attributes),
+        "options": attributes.options,
     }
     if attributes.subresource:
         request["subResource"] = request["requestSubResource"] = attributes.subresource
@@ -81,21 +79,8 @@ def request_of(attributes: Attributes, resource: ResourceInfo, *, uid: str) -> O
 
 def kind_of(attributes: Attributes, resource: ResourceInfo) -> GVK:
     """Of the request's object, which a subresource may have its own of."""
-    if attributes.operation is Operation.CONNECT:
-        return GVK("", "v1", _CONNECTED.get(attributes.subresource, resource.kind))
     sub = resource.subresources.get(attributes.subresource) if attributes.subresource else None
     return sub.gvk if sub is not None else resource.gvk
-
-
-def _options(attributes: Attributes) -> Object | None:
-    kinds = {Operation.CREATE: "CreateOptions", Operation.UPDATE: "UpdateOptions", Operation.DELETE: "DeleteOptions"}
-    kind = kinds.get(attributes.operation)
-    if kind is None:
-        return None
-    options: Object = {"kind": kind, "apiVersion": "meta.k8s.io/v1"}
-    if attributes.dry_run:
-        options["dryRun"] = ["All"]
-    return options
 
 
 def _kind(gvk: GVK) -> Object:

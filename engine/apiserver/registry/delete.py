@@ -8,11 +8,12 @@ from engine.api.errors import ApiError, conflict, field_invalid, forbidden, inva
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVK, GVR, Object
 from engine.apiserver.admission import Attributes, Operation
+from engine.apiserver.admission.options import options_of_delete
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call, describe
 from engine.apiserver.changes import with_resource_version
 from engine.apiserver.registry.delete_options import UNSAFE, DeleteOptions
-from engine.apiserver.registry.delete_plan import DEFINITIONS, Plan
+from engine.apiserver.registry.delete_plan import DEFINITIONS, Plan, grace_of
 from engine.apiserver.registry.delete_plan import plan as plan_delete
 from engine.apiserver.registry.lists import Lister
 from engine.apiserver.registry.options import ListOptions
@@ -130,13 +131,14 @@ class Deleter:
             call.gvr_resource,
             request.subresource,
             request.namespace,
-            request.name,
+            "" if request.verb == "deletecollection" else request.name,  # a collection names none of its objects
             call.user,
             None,
             old,
             options.dry_run,
             call.warnings,
             call.annotations,
+            options=options_of_delete(options.asked, grace_of(call.gvr_resource, old, options)),
         )
         with call.span(Hop.MUTATING_ADMISSION) as span:
             await self._world.latency.pause("mutating-admission")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from engine.api.decoding import Unfit, unmarshalled
@@ -33,6 +34,7 @@ class DeleteOptions:
     resource_version: str | None = None
     dry_run: bool = False
     ignore_read_error: bool = False
+    asked: Mapping[str, Any] = field(default_factory=dict)  # as they came
 
     @classmethod
     def of(cls, definitions: Definitions, call: Call) -> DeleteOptions:
@@ -55,6 +57,7 @@ class DeleteOptions:
             resource_version=preconditions.get("resourceVersion"),
             dry_run=bool(body.get("dryRun")),
             ignore_read_error=bool(body.get(UNSAFE)),
+            asked=body if grace is None or grace >= 0 else {**body, "gracePeriodSeconds": 1},
         )
 
 

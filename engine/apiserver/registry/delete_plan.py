@@ -100,6 +100,13 @@ def _terminating(namespace: Object, options: DeleteOptions, *, now: datetime) ->
     return marked
 
 
+def grace_of(info: ResourceInfo, old: Object, options: DeleteOptions) -> int | None:
+    """How many seconds an object is given that is not being deleted yet; None for one that is, or knows no grace."""
+    if not _has_grace(info) or "deletionTimestamp" in old["metadata"]:
+        return None
+    return _grace_period(old, options)
+
+
 def _has_grace(info: ResourceInfo) -> bool:
     return info.gvr.group == "" and info.gvr.resource == "pods"
 

@@ -30,8 +30,10 @@ from engine.api.warnings import (
     warnings_on_update,
 )
 from engine.apiserver.admission import Attributes, Operation
+from engine.apiserver.admission.options import options_of_write
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
+from engine.apiserver.registry.admitted_views import admitted_view
 from engine.apiserver.registry.facet import Facet
 from engine.apiserver.registry.metadata import (
     carry_over,
@@ -220,9 +222,11 @@ class Writer:
             default_taint_times(info, new, now=self._world.clock.timestamp())
         if not tracked:  # before admission and strategy: what the server changes belongs to no manager
             new = self._owned(call, new, old, options=options)
-        attributes = self._attributes(call, Operation.UPDATE, new, old, options=options)
+        view = admitted_view(info, call.info.subresource)
+        attributes = self._attributes(call, Operation.UPDATE, view.show(new), view.show(old), options=options)
         if not admitted:
             await self._mutate(call, attributes)
+            new = view.taken(new, attributes.object)
         drop_twins(call, new, admitted=True)
         hook = self._backend.hooks.of(info.gvr.group_resource) if not call.info.subresource else None
         if hook is not None:
@@ -235,7 +239,7 @@ class Writer:
                 with call.span(Hop.SCHEMA):
                     await self._world.latency.pause("schema")
                     await self._complete_changed(call, new, old, rules=rules)
-                    attributes.object = new
+                    attributes.object = view.show(new)
                 await self._validate(call, attributes)
             if call.info.subresource == "status":
                 call.warnings.extend(warnings_on_status_update(info, new))
@@ -361,6 +365,7 @@ class Writer:
             call.warnings,
             call.annotations,
             info.verb,
+            options_of_write(call.request, operation),
         )
 
     def _tracked(self, gvk: GVK, new: Object, old: Object | None, *, options: WriteOptions, subresource: str) -> Object:

@@ -9,8 +9,7 @@ from __future__ import annotations
 from engine.api.errors import ApiError, bad_request, internal, method_not_supported
 from engine.api.types import Object
 from engine.api.wire import Request, Response, Upgrade
-from engine.apiserver.admission import Attributes as Admitted
-from engine.apiserver.admission import Operation
+from engine.apiserver.actions.admitted import admit_connect
 from engine.apiserver.authorization import Attributes, Verdict, forbidden
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
@@ -42,7 +41,7 @@ class NodeConnector:
             raise method_not_supported(call.gvr_resource.gvr, call.info.verb)
         await self._check_create(call)
         options = _options(call.request, _OPTIONS[subresource])
-        await self._admit(call, options)
+        await admit_connect(self._backend, call, options)
         container = "" if subresource == "portforward" else container_named(pod, call.request.parameter("container"))
         node = (pod.get("spec") or {}).get("nodeName", "")
         if not node:
@@ -63,16 +62,6 @@ class NodeConnector:
         decision = (await self._backend.authorizer.authorize(question)).decision
         if decision.verdict is not Verdict.ALLOW:
             raise forbidden(question, decision.reason)
-
-    async def _admit(self, call: Call, options: Object) -> None:
-        info = call.info
-        attributes = Admitted(
-            Operation.CONNECT, call.gvr_resource, info.subresource, info.namespace, info.name, call.user, options
-        )
-        with call.span(Hop.MUTATING_ADMISSION) as span:
-            await self._backend.admission.mutate(attributes, span)
-        with call.span(Hop.VALIDATING_ADMISSION) as span:
-            await self._backend.admission.validate(attributes, span)
 
     # -- the session
 
@@ -129,7 +118,7 @@ def _ports(request: Request) -> list[int]:
 
 def _options(request: Request, kind: str) -> Object:
     """The options as the object that admission is shown."""
-    options: Object = {"apiVersion": "v1", "kind": kind}
+    options: Object = {"kind": kind, "apiVersion": "v1"}
     for name in ("stdin", "stdout", "stderr", "tty"):
         if flag(request, name):
             options[name] = True
@@ -137,4 +126,6 @@ def _options(request: Request, kind: str) -> Object:
         options["container"] = container
     if command := request.query.get("command"):
         options["command"] = list(command)
+    if kind == _OPTIONS["portforward"] and "ports" in request.query:
+        options["ports"] = _ports(request)
     return options

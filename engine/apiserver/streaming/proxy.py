@@ -13,6 +13,7 @@ from urllib.parse import quote, urlencode
 from engine.api.errors import PlainTextError, bad_request, not_found, unavailable
 from engine.api.types import ENDPOINTS, NODES, PODS, SERVICES, Object
 from engine.api.wire import Response
+from engine.apiserver.actions.admitted import admit_connect
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
 from engine.streaming import StreamError, Target
@@ -34,7 +35,8 @@ class PodProxy:
         self._backend = backend
 
     async def answer(self, call: Call) -> Response:
-        """Raises ApiError 400, 404, 503."""
+        """Raises ApiError 400, 404, 503, or that of who does not admit it."""
+        await admit_connect(self._backend, call, _options(call))
         name, port = _split(call.info.name)
         resource = call.gvr_resource.gvr
         if resource == NODES:
@@ -127,6 +129,15 @@ class PodProxy:
         finally:
             connection.close()
         return _response(bytes(received))
+
+
+def _options(call: Call) -> Object:
+    """What admission is shown: the path that is asked for."""
+    subresource = call.gvr_resource.subresources["proxy"]
+    path = "/".join(("", *call.info.parts)) if call.info.parts else ""
+    if call.request.path.endswith("/") and not path.endswith("/"):
+        path += "/"
+    return {"kind": subresource.gvk.kind, "apiVersion": subresource.gvk.api_version, **({"path": path} if path else {})}
 
 
 def _to_root(call: Call) -> Response | None:
