@@ -30,6 +30,8 @@ from ktui.widgets.tab_line import TabLine
 if TYPE_CHECKING:
     from ktui.app import KtuiApp
 
+UNDER_TABS = 5  # lines: the bar, the tabs, and what heads Flow
+
 
 class Window(Guarded, Screen[None], Ground):
     """The one screen below all dialogs. `half` is the one that has the keys, `shown` the main screen in it."""
@@ -42,6 +44,7 @@ class Window(Guarded, Screen[None], Ground):
         self._compositor = SeenOnly()
         self._halves = [Half(mode)]
         self._active = self._halves[0]
+        self._are_toasts_above = False
 
     @property
     def ktui(self) -> KtuiApp:
@@ -164,14 +167,23 @@ class Window(Guarded, Screen[None], Ground):
         self._say_titles()
 
     def _say_titles(self) -> None:
-        # A class of the window itself would have all that there is on the screen styled anew.
-        self.query_children("ToastRack").set_class(self._halves[-1].shown.newest_is_last, "newest-last")
+        self._place_toasts(above=self._halves[-1].shown.newest_is_last)
         for half in self._halves:
             if half.is_mounted:
                 half.say_title(is_split=self.is_split, is_active=half is self._active)
         width = self.app.size.width
         tabs = self.query_one(TabLine)
         tabs.show(self.ktui.tabs, self.shown.mode, width=width, is_narrow=width < NARROW_BELOW)
+
+    def _place_toasts(self, *, above: bool) -> None:
+        """What is said lies over the end of a table, or over the beginning of what has its newest lines last."""
+        if above == self._are_toasts_above:
+            return
+        self._are_toasts_above = above
+        for rack in self.query_children("ToastRack"):  # not by a class: that would have all that it holds styled anew
+            rack.styles.dock = "top" if above else "bottom"
+            rack.styles.align = ("right", "top" if above else "bottom")
+            rack.styles.margin = (UNDER_TABS, 0, 0, 0) if above else (0, 0, 1, 0)
 
     # -- events
 

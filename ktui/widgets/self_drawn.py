@@ -30,6 +30,10 @@ class SelfDrawn(Guarded, ScrollView):
             self.app._start_widget(self, self._vertical_scrollbar)
         return self._vertical_scrollbar
 
+    def watch_has_focus(self, _: bool) -> None:
+        """It shows by itself that it has the focus; Textual looks for styles that would."""
+        self.refresh()
+
     def reach(self, size: Size) -> None:
         """What there is to scroll through is so large now; Textual would lay the whole screen out for each row more."""
         self.set_reactive(Widget.virtual_size, size)
