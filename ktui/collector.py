@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gc
 
-YOUNG = (2_000, 5, 1_000_000)  # Python's thresholds: each look is short, and the oldest are left to `tick`
+YOUNG = (1_000, 3, 1_000_000)  # Python's thresholds: each look is short, and the oldest are left to `tick`
 FREEZE_SECONDS = 5.0
 REST_SECONDS = 60.0  # without a key
 AGAIN_SECONDS = 600.0
