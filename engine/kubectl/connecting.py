@@ -113,9 +113,13 @@ def _extra(text: str) -> tuple[str, str]:
 
 
 def _timeout(text: str) -> float:
-    """The seconds of --request-timeout. Raises CommandError (clientcmd's ParseTimeout)."""
+    """The seconds of --request-timeout; 0, or nothing at all, for no end. Raises CommandError (ParseTimeout)."""
+    if not text:
+        return 0.0
+    if re.fullmatch(r"[+-]?[0-9]+", text) and 0 <= int(text) < 2**63:
+        return float(int(text))
     try:
-        return float(int(text)) if re.fullmatch(r"[+-]?[0-9]+", text) else parse_duration(text)
+        return parse_duration(text)
     except ValueError:
         raise CommandError(
             "Invalid timeout value. Timeout must be a single integer in seconds, or an integer followed by a "

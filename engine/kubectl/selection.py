@@ -383,7 +383,7 @@ async def _of_document(session: Session, selection: Selection, document: manifes
         try:
             if in_list:
                 decoding.require_type(obj)
-            info = await _of_object(session, selection, obj, document.source)
+            info = await _of_object(session, selection, obj, document.source, in_list=in_list)
         except UndiscoveredError as error:
             if validated:  # what the schema is asked first, without a word in the log
                 raise _unvalidated(error, document.source) from error
@@ -406,12 +406,13 @@ def _unvalidated(error: UndiscoveredError, source: str) -> CommandError:
     )
 
 
-async def _of_object(session: Session, selection: Selection, obj: Object, source: str) -> Info | None:
+async def _of_object(session: Session, selection: Selection, obj: Object, source: str, *, in_list: bool) -> Info | None:
     metadata = obj["metadata"] if isinstance(obj.get("metadata"), dict) else {}
     name, namespace = _text(metadata, "name"), _text(metadata, "namespace")
     if selection.typed:
         _check_typed(obj, source)
-    resource = await _mapping(session, selection, obj, name=name, namespace=namespace, source=source)
+    whence = "" if in_list else f'for name: "{name}" namespace: "{namespace}" from "{source}"'
+    resource = await _mapping(session, selection, obj, whence)
     if resource.namespaced:
         if not namespace and selection.default_namespace and not selection.local:
             namespace = session.namespace
@@ -450,9 +451,8 @@ def _text(metadata: Object, field: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-async def _mapping(
-    session: Session, selection: Selection, obj: Object, *, name: str, namespace: str, source: str
-) -> Resource:
+async def _mapping(session: Session, selection: Selection, obj: Object, whence: str) -> Resource:
+    """`whence` says which object it is, "" for one of a list."""
     group, _, version = str(obj.get("apiVersion") or "").rpartition("/")
     gvk = GVK(group, version, str(obj["kind"]))
     if selection.local:
@@ -460,10 +460,9 @@ async def _mapping(
     try:
         return await session.discovery.for_kind(session.client, gvk)
     except NoMatchError as error:
-        raise CommandError(
-            f'resource mapping not found for name: "{name}" namespace: "{namespace}" from "{source}": {error}\n'
-            "ensure CRDs are installed first"
-        ) from error
+        if not whence:
+            raise CommandError(f"unable to recognize {error}") from error
+        raise CommandError(f"resource mapping not found {whence}: {error}\nensure CRDs are installed first") from error
 
 
 def _matches(selector: str, labels: dict[str, str]) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TextIO
 
+from engine.api.golang.boolean import parse_bool
 from engine.api.types import Object
 from engine.api.wire import Response
 from engine.client import Client
@@ -50,7 +51,7 @@ class Session:
     kubeconfig: KubeConfig | None = None
     server: str = ""
     warnings: dict[str, None] = field(default_factory=dict)
-    told_of_bare_dry_run: bool = False
+    told_of_dry_run: bool = False
 
     # -- speaking
 
@@ -100,14 +101,27 @@ class Session:
     def dry_run(self) -> str:
         """`none`, `client` or `server`. Raises CommandError for another word."""
         value = self.flags.text("dry-run") if "dry-run" in self.flags else "none"
-        if value == "unchanged":
-            if not self.told_of_bare_dry_run:
-                self.warn("helpers.go:714", "--dry-run is deprecated and can be replaced with --dry-run=client.")
-            self.told_of_bare_dry_run = True
-            return "client"
         if value in ("none", "client", "server"):
             return value
-        raise CommandError(f'Invalid dry-run value ({value}). Must be "none", "server", or "client".')
+        if value == "unchanged":
+            self._tell_of_dry_run(
+                "helpers.go:714", "--dry-run is deprecated and can be replaced with --dry-run=client."
+            )
+            return "client"
+        try:
+            place, meant = ("helpers.go:728", "client") if parse_bool(value) else ("helpers.go:731", "none")
+        except ValueError:
+            text = f'Invalid dry-run value ({value}). Must be "none", "server", or "client".'
+            raise CommandError(text) from None
+        instead = f"can be replaced with --dry-run={meant}."
+        self._tell_of_dry_run(place, f"--dry-run={value} is deprecated (boolean value) and {instead}")
+        return meant
+
+    def _tell_of_dry_run(self, place: str, text: str) -> None:
+        """Of an old way to say it, once."""
+        if not self.told_of_dry_run:
+            self.warn(place, text)
+        self.told_of_dry_run = True
 
     def field_validation(self) -> str:
         """The server's word for `--validate`. Raises CommandError for one that is none."""

@@ -206,17 +206,6 @@ SHOWN: dict[str, tuple[list[Object], str]] = {
         [made("v1", "Service", {"ports": [{"port": 80, "appProtocol": ""}]})],
         "Port:              <unset>  80/\nTargetPort:        0/\nAppProtocol:       \n",
     ),
-    "a driver without topology": (
-        [
-            made(
-                "storage.k8s.io/v1",
-                "CSINode",
-                {"drivers": [{"name": "d", "nodeID": "n", "topologyKeys": []}]},
-                metadata={"namespace": ""},
-            )
-        ],
-        "      Topology Keys:  []\n",
-    ),
     "lists within lists": (
         [made("v1", "PodTemplate", template={"lists": [1, "a", [2, 3]]})],
         "  Lists:\n    1\n    a\n    [2 3]\n",

@@ -170,16 +170,16 @@ async def csi_node(session: Session, obj: Object, *, show_events: bool) -> str:
     page.labels_and_annotations(obj)
     page.field("CreationTimestamp", page.date(obj["metadata"].get("creationTimestamp")))
     page.line("Spec:")
-    drivers = (obj.get("spec") or {}).get("drivers")
-    if drivers is not None:
+    drivers = (obj.get("spec") or {}).get("drivers") or ()
+    if drivers:
         page.line("Drivers:", 1)
-    for driver in drivers or ():
+    for driver in drivers:
         page.line(f"{driver.get('name', '')}:", 2)
         page.field("Node ID", driver.get("nodeID", ""), 3)
         if (count := (driver.get("allocatable") or {}).get("count")) is not None:
             page.line("Allocatables:", 3)
             page.field("Count", count, 4)
-        if driver.get("topologyKeys") is not None:
+        if driver.get("topologyKeys"):
             page.field("Topology Keys", f"[{' '.join(driver['topologyKeys'])}]", 3)
     if show_events:
         events.write(page, await events.search(session, obj))

@@ -72,13 +72,9 @@ def _verbs(session: Session) -> list[str]:
 
 
 async def _rules(session: Session, verbs: list[str]) -> list[Object]:
-    """One rule for each group of the resources."""
+    """One rule for each group of the resources. Raises CommandError."""
     groups: dict[str, dict[str, None]] = {}
-    for text in session.flags.many("resource"):
-        word, _, subresource = text.partition("/")
-        if not word:
-            raise CommandError("resource must be specified if apiGroup/subresource specified")
-        group, plural = ("", "*") if word == "*" else await _resource(session, word)
+    for group, plural, subresource in await _resources(session):
         groups.setdefault(group, {})[f"{plural}/{subresource}" if subresource else plural] = None
     names = session.flags.many("resource-name")
     rules: list[Object] = []
@@ -90,9 +86,33 @@ async def _rules(session: Session, verbs: list[str]) -> list[Object]:
     return rules
 
 
-async def _resource(session: Session, word: str) -> tuple[str, str]:
+async def _resources(session: Session) -> list[tuple[str, str, str]]:
+    """Group, plural and subresource of each word, as in `deployments.apps/scale`. Where one is `*` alone, it is all;
+    what stands after a `*` is not checked."""
+    words = session.flags.many("resource")
+    if "*" in words:
+        return [("", "*", "")]
+    found: list[tuple[str, str, str]] = []
+    checked = True
+    for text in words:
+        word, _, subresource = text.partition("/")
+        name, _, group = word.partition(".")
+        if checked and not name:
+            raise CommandError("resource must be specified if apiGroup/subresource specified")
+        checked = checked and name != "*"
+        group, plural = await _resource(session, name, group, checked=checked)
+        found.append((group, plural, subresource))
+    return found
+
+
+async def _resource(session: Session, name: str, group: str, *, checked: bool) -> tuple[str, str]:
+    """As it is named where nothing of that name is served. Raises CommandError where that is `checked`."""
     try:
-        resource = await session.resolve(word)
+        resource = await session.resolve(f"{name}.{group}" if group else name)
+        if not resource.gvr.group.startswith(group):  # it was a version: words here have none
+            raise CommandError(f'the server doesn\'t have a resource type "{name}" in group "{group}"')
     except CommandError as error:
+        if not checked:
+            return group, name
         raise Aggregate([error]) from error  # which kubectl prints without its `error:`
     return resource.gvr.group, resource.plural

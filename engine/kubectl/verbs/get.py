@@ -152,6 +152,8 @@ def _nothing_found(session: Session, resources: list[Resource]) -> None:
 
 async def _table(session: Session, target: Target) -> Object:
     """The table of a target, in chunks put together."""
+    if target.given is not None:
+        return plain_table(target.given, session.now)
     query: dict[str, object] = {}
     flags = session.flags
     if flags.text("sort-by"):
@@ -256,7 +258,7 @@ async def _structured(session: Session) -> None:
             session.out(line)
     elif printer is None:
         for info in found:
-            session.out(info.named)
+            session.out(info.resource.named(info.name or "<unknown>"))
     elif single:
         printer(shown[0])
     else:
@@ -317,12 +319,22 @@ async def _objects(session: Session) -> tuple[list[Info], list[Exception], bool]
     async for item in infos(session, selection):
         if isinstance(item, Info):
             found.append(item)
-        elif not (session.flags.on("ignore-not-found") and not_found(item)):
+        elif session.flags.on("ignore-not-found"):
+            errors += _but_not_found(item, whole=_is_single(session))
+        else:
             errors.append(item)
     single = _is_single(session)
     if not found and not errors and session.flags.on("ignore-not-found"):
         raise Exit(0)
     return found, errors, single and (bool(errors) or len(found) == 1)
+
+
+def _but_not_found(error: Exception, *, whole: bool) -> list[Exception]:
+    """What is left of an error, or of those of one list, when objects need not be there. `whole`: of one file."""
+    if isinstance(error, Aggregate):
+        left = [one for one in error.errors if not not_found(one)]
+        return [Aggregate(left) if whole else of(left)] if left else []
+    return [] if not_found(error) else [error]
 
 
 def _is_single(session: Session) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from engine.api.errors import ApiError
+from engine.api.types import Object
 from engine.kubectl.arguments import split_arguments
 from engine.kubectl.discovery import Resource
 from engine.kubectl.errors import CommandError
@@ -17,11 +18,13 @@ from engine.kubectl.session import Session
 
 @dataclass(slots=True)
 class Target:
-    """One request for a table: a collection, or one object by name."""
+    """One request for a table: a collection, or one object by name. A manifest without a name is asked for nowhere,
+    and shown as it is given."""
 
     resource: Resource
     namespace: str
     name: str = ""
+    given: Object | None = None
 
 
 def not_found(error: Exception) -> bool:
@@ -35,7 +38,7 @@ async def targets_of(session: Session) -> list[Target | Exception]:
     selection = replace(Selection.of_flags(session), fetch=False, require_namespace=False)
     async for item in infos(session, selection):
         if isinstance(item, Info) and not item.name:
-            found.append(CommandError("resource name may not be empty"))
+            found.append(Target(item.resource, item.namespace, given=item.object))
         elif isinstance(item, Info) and item.resource.namespaced and not item.namespace:
             found.append(no_namespace(item))
         elif isinstance(item, Info):
