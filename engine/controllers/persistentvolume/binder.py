@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from engine.api.default_class import default_storage_class
+from engine.api.errors import ApiError
 from engine.api.persistent_volumes import (
     BIND_COMPLETED,
     BOUND_BY_CONTROLLER,
     CLAIMS,
-    NO_PROVISIONER,
     SELECTED_NODE,
     STORAGE_CLASSES,
     VOLUMES,
@@ -30,14 +30,20 @@ from engine.controllers.persistentvolume.objects import (
     PROVISIONED_BY,
     PROVISIONER,
     annotations_of,
+    attributes_class_of,
     best_match,
     claim_key,
     claim_reference,
+    have_same_mode,
     mismatch,
     refers_to,
 )
+from engine.controllers.persistentvolume.plugins import NoPluginError, external_provisioner
+from engine.controllers.persistentvolume.protection import claims_of
+from engine.controllers.pods import is_terminal
 
 RESYNC = 15.0  # --pvclaimbinder-sync-period
+_BY_CLAIM = "claim"
 _NO_VOLUME = "no persistent volumes available for this claim and no storage class is set"
 
 
@@ -52,6 +58,7 @@ class PersistentVolumeBinder(Controller):
         self._volumes = self.lister(VOLUMES)
         self._classes = self.lister(STORAGE_CLASSES)
         self._pods = self.lister(PODS)
+        self.index(PODS, _BY_CLAIM, claims_of)
         self.watch(CLAIMS, self._claim_changed)
         self.watch(VOLUMES, self._volume_changed)
 
@@ -109,13 +116,13 @@ class PersistentVolumeBinder(Controller):
         if claim["spec"].get("volumeName"):
             await self._sync_named(claim)
             return
-        delayed = self._delays(claim)
+        delayed = self._waits_for_consumer(claim)
         volume = best_match(self._volumes.list(), claim, prebound_only=delayed)
         if volume is not None:
             await self._bind(volume, claim)
         elif await self._assign_default_class(claim):
             return  # what it has become is told to us
-        elif delayed:
+        elif delayed and SELECTED_NODE not in annotations_of(claim):
             self._tell_of_waiting(claim)
         elif class_of(claim):
             await self._provision(claim)
@@ -152,18 +159,16 @@ class PersistentVolumeBinder(Controller):
         else:
             self.recorder.event(claim, WARNING, "FailedBinding", f'volume "{name}" already bound to a different claim.')
 
-    def _delays(self, claim: Object) -> bool:
-        """Whether the claim waits for a Pod's node to be chosen."""
+    def _waits_for_consumer(self, claim: Object) -> bool:
+        """Whether the scheduler chooses a volume for the claim, or a Node to provision one for."""
         found = self._classes.get(class_of(claim))
-        if found is None or found.get("volumeBindingMode") != WAIT_FOR_FIRST_CONSUMER:
-            return False
-        return SELECTED_NODE not in annotations_of(claim)
+        return found is not None and found.get("volumeBindingMode") == WAIT_FOR_FIRST_CONSUMER
 
     def _tell_of_waiting(self, claim: Object) -> None:
-        namespace, name = claim["metadata"]["namespace"], claim["metadata"]["name"]
-        users = sorted(p["metadata"]["name"] for p in self._pods.list(namespace) if _uses(p, name))
-        if users:
-            text = f"waiting for pod {users[0]} to be scheduled"
+        pods = self._pods.by_index(_BY_CLAIM, claim_key(claim))
+        waiting = [pod for pod in pods if not pod["spec"].get("nodeName") and not is_terminal(pod)]
+        if users := sorted(pod["metadata"]["name"] for pod in waiting):
+            text = f"waiting for pod{'s' if len(users) > 1 else ''} {','.join(users)} to be scheduled"
             self.recorder.event(claim, NORMAL, "WaitForPodScheduled", text)
         else:
             text = "waiting for first consumer to be created before binding"
@@ -176,9 +181,10 @@ class PersistentVolumeBinder(Controller):
         if found is None:
             self.recorder.event(claim, WARNING, "ProvisioningFailed", f'storageclass.storage.k8s.io "{name}" not found')
             return
-        provisioner = found["provisioner"]
-        if provisioner == NO_PROVISIONER:
-            self.recorder.event(claim, NORMAL, "FailedBinding", _NO_VOLUME)
+        try:
+            provisioner = external_provisioner(found["provisioner"])
+        except NoPluginError as error:
+            self.recorder.event(claim, WARNING, "ProvisioningFailed", str(error))
             return
         if annotations_of(claim).get(PROVISIONER) != provisioner:
             changed = copy_object(claim)
@@ -240,6 +246,8 @@ class PersistentVolumeBinder(Controller):
             status["accessModes"] = volume["spec"].get("accessModes") or []
             if before.get("phase") != "Bound" or "capacity" not in before:
                 status["capacity"] = {"storage": str(capacity(volume))}
+            if before.get("phase") != "Bound" and (attributes := attributes_class_of(volume)):
+                status["currentVolumeAttributesClassName"] = attributes  # later it is the resizer that tells
         else:
             status.pop("accessModes", None)
             status.pop("capacity", None)
@@ -270,7 +278,7 @@ class PersistentVolumeBinder(Controller):
             await self._lost(
                 claim, "ClaimLost", "Bound claim has lost its PersistentVolume. Data on the volume is lost!"
             )
-        elif not claim_reference(volume) or refers_to(volume, claim):
+        elif not claim_reference(volume) or claim_reference(volume).get("uid") == claim["metadata"]["uid"]:
             await self._bind(volume, claim)
         else:
             await self._lost(claim, "ClaimMisbound", "Two claims are bound to the same volume, this one is bound "
@@ -289,21 +297,47 @@ class PersistentVolumeBinder(Controller):
         if not reference.get("uid"):
             await self._set_volume_phase(volume, "Available")
             return
-        claim = self._claims.get(reference["name"], reference["namespace"])
-        if claim is None or claim["metadata"]["uid"] != reference["uid"]:
+        claim = await self._claimant(volume)
+        if claim is None:
             await self._released(volume)
         elif claim["spec"].get("volumeName") == volume["metadata"]["name"]:
             await self._set_volume_phase(volume, "Bound")
         elif claim["spec"].get("volumeName"):
             await self._unneeded(volume)
+        elif not have_same_mode(volume, claim):
+            self._tell_of_modes(volume, claim)
         # else the claim is on its way: its own sync completes the binding
+
+    async def _claimant(self, volume: Object) -> Object | None:
+        """The claim that a volume is bound to; before it is given up the API server is asked, for the cache may lag."""
+        reference = claim_reference(volume)
+        claim = self._claims.get(reference["name"], reference["namespace"])
+        if claim is not None and claim["metadata"]["uid"] == reference["uid"]:
+            return claim
+        if (volume.get("status") or {}).get("phase") in ("Released", "Failed"):
+            return None
+        try:
+            claim = await self.client.get(CLAIMS, reference["name"], namespace=reference["namespace"])
+        except ApiError as error:
+            if error.code != 404:
+                raise
+            return None
+        return claim if claim["metadata"]["uid"] == reference["uid"] else None
+
+    def _tell_of_modes(self, volume: Object, claim: Object) -> None:
+        of, why = "Cannot bind PersistentVolume", "due to incompatible volumeMode."
+        name, claimed = volume["metadata"]["name"], claim["metadata"]["name"]
+        text = f'{of} to requested PersistentVolumeClaim "{claimed}" {why}'
+        self.recorder.event(volume, WARNING, "VolumeMismatch", text)
+        text = f'{of} "{name}" to requested PersistentVolumeClaim {why}'
+        self.recorder.event(claim, WARNING, "VolumeMismatch", text)
 
     async def _released(self, volume: Object) -> None:
         phase = (volume.get("status") or {}).get("phase")
         if phase not in ("Released", "Failed"):
             volume = await self._set_volume_phase(volume, "Released")
         if volume["spec"].get("persistentVolumeReclaimPolicy") == "Recycle" and phase != "Failed":
-            message = "no volume plugin can recycle this volume"
+            message = "No recycler plugin found for the volume!"
             await self._set_volume_phase(volume, "Failed", message)
             self.recorder.event(volume, WARNING, "VolumeFailedRecycle", message)
 
@@ -313,14 +347,10 @@ class PersistentVolumeBinder(Controller):
         if PROVISIONED_BY in annotations_of(volume) and policy == "Delete":
             await self._released(volume)
             return
-        if BOUND_BY_CONTROLLER not in annotations_of(volume):
-            return
         changed = copy_object(volume)
-        del changed["spec"]["claimRef"]
-        del changed["metadata"]["annotations"][BOUND_BY_CONTROLLER]
+        if BOUND_BY_CONTROLLER in annotations_of(volume):
+            del changed["spec"]["claimRef"]
+            del changed["metadata"]["annotations"][BOUND_BY_CONTROLLER]
+        else:
+            changed["spec"]["claimRef"].pop("uid", None)  # whoever made it meant it for the claim: it stays so
         await self._set_volume_phase(await self.client.update(VOLUMES, changed), "Available")
-
-
-def _uses(pod: Object, claim: str) -> bool:
-    volumes = pod["spec"].get("volumes") or ()
-    return any((volume.get("persistentVolumeClaim") or {}).get("claimName") == claim for volume in volumes)

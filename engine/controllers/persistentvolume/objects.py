@@ -42,11 +42,15 @@ def refers_to(volume: Object, claim: Object) -> bool:
 
 def mismatch(volume: Object, claim: Object) -> str:
     """Why a volume cannot serve a claim that names it; "" if it can."""
+    if volume["metadata"].get("deletionTimestamp"):
+        return f'the volume is marked for deletion "{volume["metadata"]["name"]}"'
     if capacity(volume) < requested(claim):
         return "requested PV is too small"
     if class_of(volume) != class_of(claim):
         return "storageClassName does not match"
-    if _mode(volume) != _mode(claim):
+    if attributes_class_of(volume) != attributes_class_of(claim):
+        return "volumeAttributesClassName does not match"
+    if not have_same_mode(volume, claim):
         return "incompatible volumeMode"
     if not _has_access_modes(volume, claim):
         return "incompatible accessMode"
@@ -54,20 +58,49 @@ def mismatch(volume: Object, claim: Object) -> str:
 
 
 def best_match(volumes: list[Object], claim: Object, *, prebound_only: bool) -> Object | None:
-    """The smallest volume that fits, or the one that is meant for the claim (index.go findByClaim)."""
+    """Of the volumes with the fewest access modes that will do: the one that is meant for the claim, or the smallest
+    that fits (index.go findByClaim)."""
+    by_modes: dict[tuple[int, str], list[Object]] = {}
+    for volume in volumes:
+        if _has_access_modes(volume, claim):
+            by_modes.setdefault(_modes_of(volume), []).append(volume)
+    groups = (by_modes[modes] for modes in sorted(by_modes))
+    found = (_best_of(group, claim, prebound_only=prebound_only) for group in groups)
+    return next((volume for volume in found if volume is not None), None)
+
+
+def _best_of(volumes: list[Object], claim: Object, *, prebound_only: bool) -> Object | None:
+    """FindMatchingVolume; a volume that is meant for the claim need not be of its class."""
     selector = LabelSelector.from_object(claim["spec"]["selector"]) if claim["spec"].get("selector") else None
     fitting: list[Object] = []
     for volume in volumes:
+        if volume["metadata"].get("deletionTimestamp") or capacity(volume) < requested(claim):
+            continue
+        if not have_same_mode(volume, claim) or attributes_class_of(volume) != attributes_class_of(claim):
+            continue
         if refers_to(volume, claim):
-            if not mismatch(volume, claim) or claim_reference(volume).get("uid"):
-                return volume
+            return volume
+        if claim_reference(volume) or (volume.get("status") or {}).get("phase") != "Available" or prebound_only:
             continue
-        taken = claim_reference(volume) or (volume.get("status") or {}).get("phase") != "Available"
-        if taken or prebound_only or volume["metadata"].get("deletionTimestamp") or mismatch(volume, claim):
-            continue
-        if selector is None or selector.matches(volume["metadata"].get("labels") or {}):
+        if class_of(volume) == class_of(claim) and (
+            selector is None or selector.matches(volume["metadata"].get("labels") or {})
+        ):
             fitting.append(volume)
     return min(fitting, key=lambda volume: (capacity(volume), volume["metadata"]["name"]), default=None)
+
+
+def _modes_of(volume: Object) -> tuple[int, str]:
+    modes = sorted(set(volume["spec"].get("accessModes") or ()))
+    return len(modes), ",".join(modes)
+
+
+def have_same_mode(volume: Object, claim: Object) -> bool:
+    """File systems or block devices both."""
+    return _mode(volume) == _mode(claim)
+
+
+def attributes_class_of(obj: Object) -> str:
+    return str(obj["spec"].get("volumeAttributesClassName") or "")
 
 
 def _mode(obj: Object) -> str:

@@ -41,6 +41,8 @@ class PVCProtectionController(Controller):
             self.note(desired="deleted", actual=f"used by {len(users)} pods")
             if not users:
                 await self.client.update(CLAIMS, _without(claim, PVC_FINALIZER))
+        elif _lacks(claim, PVC_FINALIZER):
+            await self.client.update(CLAIMS, _with(claim, PVC_FINALIZER))
         elif self._tells and _is_bound(claim):
             await self._tell(key, claim)
 
@@ -57,7 +59,7 @@ class PVCProtectionController(Controller):
         await self.client.update_status(CLAIMS, changed)
 
     def _concerns(self, old: Object | None, new: Object) -> bool:
-        if _leaves(new, PVC_FINALIZER):
+        if _leaves(new, PVC_FINALIZER) or _lacks(new, PVC_FINALIZER):
             return True
         return self._tells and _is_bound(new) and (old is None or _unused(new) is None)
 
@@ -79,9 +81,11 @@ class PVProtectionController(Controller):
 
     async def reconcile(self, key: str) -> None:
         volume = self._volumes.get(key)
-        if volume is None or not _leaves(volume, PV_FINALIZER):
+        if volume is None:
             return
-        if (volume.get("status") or {}).get("phase") != "Bound":
+        if _lacks(volume, PV_FINALIZER):
+            await self.client.update(VOLUMES, _with(volume, PV_FINALIZER))
+        elif _leaves(volume, PV_FINALIZER) and (volume.get("status") or {}).get("phase") != "Bound":
             await self.client.update(VOLUMES, _without(volume, PV_FINALIZER))
 
 
@@ -106,11 +110,8 @@ class VACProtectionController(Controller):
         found = self._classes.get(key)
         if found is None:
             return
-        metadata = found["metadata"]
-        if not metadata.get("deletionTimestamp") and VAC_FINALIZER not in (metadata.get("finalizers") or ()):
-            changed = copy_object(found)
-            changed["metadata"]["finalizers"] = [*(metadata.get("finalizers") or ()), VAC_FINALIZER]
-            await self.client.update(ATTRIBUTES_CLASSES, changed)
+        if _lacks(found, VAC_FINALIZER):
+            await self.client.update(ATTRIBUTES_CLASSES, _with(found, VAC_FINALIZER))
         elif _leaves(found, VAC_FINALIZER) and not any(
             users.by_index("attributes class", key) for users in (self._volumes, self._claims)
         ):
@@ -142,7 +143,9 @@ def _let_go(classes_of: Callable[[Object], list[str]], old: Object | None, new: 
 
 
 def _leaving_volume(old: Object | None, new: Object | None) -> Iterable[str]:
-    return [new["metadata"]["name"]] if new is not None and _leaves(new, PV_FINALIZER) else []
+    """One that leaves, or from which somebody took what protects it."""
+    concerned = new is not None and (_leaves(new, PV_FINALIZER) or _lacks(new, PV_FINALIZER))
+    return [new["metadata"]["name"]] if new is not None and concerned else []
 
 
 def claims_of(pod: Object) -> list[str]:
@@ -173,6 +176,18 @@ def _unused(claim: Object) -> Object | None:
 def _leaves(obj: Object, finalizer: str) -> bool:
     metadata = obj["metadata"]
     return bool(metadata.get("deletionTimestamp")) and finalizer in (metadata.get("finalizers") or ())
+
+
+def _lacks(obj: Object, finalizer: str) -> bool:
+    """Neither on its way out nor protected (NeedToAddFinalizer)."""
+    metadata = obj["metadata"]
+    return not metadata.get("deletionTimestamp") and finalizer not in (metadata.get("finalizers") or ())
+
+
+def _with(obj: Object, finalizer: str) -> Object:
+    changed = copy_object(obj)
+    changed["metadata"]["finalizers"] = [*(changed["metadata"].get("finalizers") or ()), finalizer]
+    return changed
 
 
 def _without(obj: Object, finalizer: str) -> Object:

@@ -168,6 +168,8 @@ def _volume(name: str, claim: Object, storage_class: Object) -> Object:
         },
         "csi": {"driver": DRIVER, "volumeHandle": name, "volumeAttributes": {NAME: "true"}},
     }
+    if attributes := claim["spec"].get("volumeAttributesClassName"):
+        spec["volumeAttributesClassName"] = attributes
     if options := storage_class.get("mountOptions"):
         spec["mountOptions"] = options
     return {
