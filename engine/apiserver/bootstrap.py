@@ -19,6 +19,7 @@ from engine.apiserver.authorization import policy_objects
 from engine.apiserver.backend import Backend
 from engine.apiserver.fairness import flow_control
 from engine.apiserver.own_objects import NO_TIME, gvk_of, own_object
+from engine.apiserver.policy_reconciliation import is_reconciled, reconcile_policy
 from engine.apiserver.services.service_cidrs import ip_address_object, service_cidr_object
 from engine.apiserver.services.service_pools import AddressRange
 
@@ -137,8 +138,10 @@ def _resource_metrics() -> Object:
 
 
 async def bootstrap(backend: Backend, *, ranges: Sequence[str], host: str, port: int) -> int:
-    """Make what is not there, all in the same second; returns how many that were. `ranges` are those of Services."""
+    """Make what is not there, all in the same second; returns how many that were. What is there of the policy is
+    brought up to date. `ranges` are those of Services."""
     missing: dict[str, bytes] = {}
+    policy: list[tuple[ResourceInfo, Object]] = []
     present: dict[ResourceInfo, set[str]] = {}
     now = backend.world.clock.now()
     wanted = [*_always(backend.definitions.release), *_of_cluster(ranges, host, port)]
@@ -156,7 +159,11 @@ async def bootstrap(backend: Backend, *, ranges: Sequence[str], host: str, port:
                 wanted.append(ip_address_object(obj["spec"]["clusterIP"], obj))
             if metadata["name"] == resource_metrics.READER:  # once: who has deleted the APIService does not want it
                 wanted.append(_resource_metrics())
+        elif is_reconciled(obj):
+            policy.append((info, obj))
     await backend.storage.create_all(missing)
+    for info, obj in policy:
+        await reconcile_policy(backend, info, obj, lambda made: _value(backend, made, now))
     return len(missing)
 
 

@@ -6,16 +6,15 @@ makes them inside the storage of the four kinds; here they stand with the valida
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from engine.api.errors import ApiError, forbidden
+from engine.api.rbac import uncovered
 from engine.api.types import Object
 from engine.apiserver.admission.attributes import Attributes, Operation, Plugin
 from engine.apiserver.authentication.user import SYSTEM_MASTERS, UserInfo
 from engine.apiserver.authorization import Attributes as Question
 from engine.apiserver.authorization import UnionAuthorizer, Verdict
 from engine.apiserver.authorization.rbac import RBACAuthorizer, Resolved
-from engine.apiserver.authorization.rules import ALL, covers_resource, names_of, path_matches
+from engine.apiserver.authorization.rules import ALL
 
 _GROUP = "rbac.authorization.k8s.io"
 _ROLES = frozenset((f"roles.{_GROUP}", f"clusterroles.{_GROUP}"))
@@ -95,8 +94,7 @@ class RBACEscalation(Plugin):
 
 def _missing(resolved: Resolved, rules: list[Object]) -> list[Object]:
     """Of the rules, each taken apart, what the user's own do not cover."""
-    held = [grant.rule for grant in resolved.grants]
-    return [simple for rule in rules for simple in _simple(rule) if not _covered(simple, held)]
+    return uncovered([grant.rule for grant in resolved.grants], rules)
 
 
 def _only_for_collection(new: Object, old: Object) -> bool:
@@ -110,20 +108,6 @@ def _only_for_collection(new: Object, old: Object) -> bool:
     return rest(new) == rest(old)
 
 
-def _simple(rule: Object) -> Iterator[Object]:
-    """A rule as rules of one verb, one group, one resource and one name each (BreakdownRule)."""
-    verbs = rule.get("verbs") or ()
-    for group in rule.get("apiGroups") or ():
-        for resource in rule.get("resources") or ():
-            for verb in verbs:
-                base = {"verbs": [verb], "apiGroups": [group], "resources": [resource]}
-                names = rule.get("resourceNames")
-                yield from ({**base, "resourceNames": [name]} for name in names) if names else (base,)
-    for url in rule.get("nonResourceURLs") or ():
-        for verb in verbs:
-            yield {"verbs": [verb], "nonResourceURLs": [url]}
-
-
 def _compact(simple: list[Object]) -> list[Object]:
     """Verbs on the same thing together; URLs stay apart (CompactRules)."""
     others = [rule for rule in simple if "nonResourceURLs" in rule]
@@ -134,27 +118,6 @@ def _compact(simple: list[Object]) -> list[Object]:
             kept = found.setdefault(key, {**rule, "verbs": []})
             kept["verbs"] += [verb for verb in rule["verbs"] if verb not in kept["verbs"]]
     return others + list(found.values())
-
-
-def _covered(simple: Object, held: list[Object]) -> bool:
-    verb = simple["verbs"][0]
-    if "nonResourceURLs" in simple:
-        url = simple["nonResourceURLs"][0]
-        return any(
-            (verb in rule["verbs"] or ALL in rule["verbs"])
-            and any(path_matches(pattern, url) for pattern in rule.get("nonResourceURLs") or ())
-            for rule in held
-        )
-    resource, _, subresource = simple["resources"][0].partition("/")
-    names = names_of(simple)
-    for rule in held:
-        limited = names_of(rule)
-        if limited is not None and (names is None or not names <= limited):
-            continue
-        group = simple["apiGroups"][0]
-        if covers_resource(rule, verb=verb, group=group, resource=resource, subresource=subresource):
-            return True
-    return False
 
 
 def _who(user: UserInfo) -> str:
