@@ -77,6 +77,10 @@ class Extension(Protocol):
         """A stored object, of whatever version, in this one."""
         ...
 
+    def pruned(self, obj: Object) -> Object:
+        """An object of this version without the fields that it does not know."""
+        ...
+
     def stored(self, obj: Object) -> Object:
         """An object of this version in the one that is stored."""
         ...

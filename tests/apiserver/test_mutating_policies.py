@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from engine.api.errors import ApiError
-from engine.api.types import CONFIGMAPS, DEPLOYMENTS, GVR, Object
+from engine.api.types import CONFIGMAPS, DEPLOYMENTS, GVR, PODS, Object
 from engine.client import Client
-from tests.apiserver.conftest import config_map
+from tests.apiserver.conftest import config_map, pod
 from tests.apiserver.test_policies import GROUP, ON_CONFIG_MAPS, policy
 
 POLICIES = GVR(GROUP, "v1", "mutatingadmissionpolicies")
@@ -324,3 +324,14 @@ async def test_what_leaves_the_object_as_it_is_calls_plugins_again_too(client: C
     await client.create(CONFIGMAPS, config_map("c"), namespace="default")
     assert await _calls(client) - between == 2
     assert between > before
+
+
+async def test_what_a_connection_asks_for_is_of_no_known_kind(client: Client, default_account: Object) -> None:
+    await client.create(PODS, pod("a"), namespace="default")
+    rules = [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CONNECT"], "resources": ["pods/exec"]}]
+    await mutating(client, applying("Object{}"), matchConstraints={"resourceRules": rules})
+    answer = await client.send("POST", "/api/v1/namespaces/default/pods/a/exec", query={"command": ["ls"]})
+    assert (answer.status, answer.body["message"]) == (
+        503, "Resource kind /v1, Kind=PodExecOptions not found. There can be a delay between when "
+        "CustomResourceDefinitions are created and when they are available.",
+    )  # fmt: skip

@@ -68,6 +68,34 @@ async def test_of_versions_that_are_the_same_the_first_rule_has_its_own(hooks: H
         await hooks.client.delete(GVR(GROUP, "v1", "validatingwebhookconfigurations"), "a")
 
 
+async def test_custom_objects_are_shown_in_another_version_each_as_it_is(hooks: Hooks) -> None:
+    """They have no revision yet, or are no longer what was read at it."""
+    client = hooks.client
+    schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": {"size": {"type": "integer"}}}}}
+    made = definition("v1", "v2")
+    for version in made["spec"]["versions"]:
+        version["schema"] = {"openAPIV3Schema": schema}
+    await client.create(CUSTOM_RESOURCE_DEFINITIONS, made)
+    unknown = patching({"op": "add", "path": "/spec/nope", "value": 1})
+    await hooks.register("Mutating", "a", unknown, rules=[rule("crows", group="example.com")])
+    v1, v2 = GVR("example.com", "v1", "crows"), GVR("example.com", "v2", "crows")
+    for resource in (v2, v2, v1):
+        name = f"c{len(hooks.asked)}"
+        body: Object = {"apiVersion": f"example.com/{resource.version}", "kind": "Crow", "metadata": {"name": name}}
+        created = await client.create(resource, {**body, "spec": {"size": 1}})
+        assert (created["metadata"]["name"], created["spec"]) == (name, {"size": 1})
+        assert hooks.asked[-1][1]["object"]["metadata"]["name"] == name
+    changed = await client.update(v2, {**await client.get(v2, "c0"), "spec": {"size": 2}})
+    told = hooks.asked[-1][1]
+    assert (
+        changed["spec"] == (await client.get(v2, "c0"))["spec"] == (await client.get(v1, "c0"))["spec"] == {"size": 2}
+    )
+    assert (told["object"]["spec"], told["oldObject"]["spec"]) == ({"size": 2}, {"size": 1})
+    assert (told["object"]["apiVersion"], told["requestKind"]["version"]) == ("example.com/v1", "v2")
+    dry = await client.update(v2, {**changed, "spec": {"size": 3}}, dry_run=True)
+    assert (dry["spec"], (await client.get(v1, "c0"))["spec"]) == ({"size": 3}, {"size": 2})
+
+
 async def test_annotations_under_keys_that_are_none_or_taken_are_left_out(hooks: Hooks) -> None:
     said = iter(("3", "4"))
     keys = {"invalid*key": "1", "a/b": "2"}

@@ -203,6 +203,9 @@ class CustomVersion:
         schema = self._schema(stored.get("apiVersion", "").rpartition("/")[2])
         return completed(schema, prune(schema, stored, []))
 
+    def pruned(self, obj: Object) -> Object:
+        return prune(self.structural, obj, [])
+
     def stored(self, obj: Object) -> Object:
         """An object of this version, or one that a webhook has made of it, in the version that is stored."""
         target = self.gvk._replace(version=self._storage)

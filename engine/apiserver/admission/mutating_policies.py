@@ -121,8 +121,8 @@ class MutatingAdmissionPolicy(Policies):
         schema = self._sources.definitions.kind(gvk)
         if schema is None:
             raise unavailable(
-                f"Resource kind {gvk.api_version}, Kind={gvk.kind} not found. There can be a delay between when "
-                "CustomResourceDefinitions are created and when they are available."
+                f"Resource kind {gvk.group}/{gvk.version}, Kind={gvk.kind} not found. There can be a delay between "
+                "when CustomResourceDefinitions are created and when they are available."
             )
         if mutation.get("patchType") == "JSONPatch":
             patched = await _patched(mutation["jsonPatch"]["expression"], shown, bound)

@@ -108,6 +108,7 @@ class Writer:
                 attributes.object, attributes.name = obj, obj["metadata"].get("name", "")
                 call.named(obj)
             await self._validate(call, attributes)
+            obj = _as_kept(info, obj, attributes)
             call.warnings.extend(warnings_on_create(info, obj))
             if options.dry_run:
                 return await self._would_create(call, obj)
@@ -241,6 +242,7 @@ class Writer:
                     await self._complete_changed(call, new, old, rules=rules)
                     attributes.object = view.show(new)
                 await self._validate(call, attributes)
+                new = _as_kept(info, new, attributes)
             if call.info.subresource == "status":
                 call.warnings.extend(warnings_on_status_update(info, new))
             else:
@@ -395,6 +397,13 @@ async def _made_to_fit(obj: Object, write: Callable[[], Awaitable[T]], *, tracke
         if tracked or obj["metadata"].pop("managedFields", None) is None:
             raise
     return await write()
+
+
+def _as_kept(info: ResourceInfo, obj: Object, attributes: Attributes) -> Object:
+    """What admission has added to a custom object, and its version does not know, is dropped as it is stored."""
+    if info.extension is None or not attributes.wants_reinvocation:
+        return obj
+    return info.extension.pruned(obj)
 
 
 def _check_uid(info: ResourceInfo, new: Object, old: Object) -> None:
