@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from engine.api.errors import ApiError
-from engine.api.types import CONFIGMAPS, GVR, LEASES, Object
+from engine.api.types import CONFIGMAPS, GVR, LEASES, PODS, Object
 from engine.api.wire import APPLY_PATCH, JSON_PATCH, MERGE_PATCH
 from engine.client import Client
 from engine.rng import Rng
-from tests.apiserver.conftest import config_map
+from tests.apiserver.conftest import config_map, pod
 
 BUDGETS = GVR("policy", "v1", "poddisruptionbudgets")
 RUNTIMES = GVR("node.k8s.io", "v1", "runtimeclasses")
@@ -146,3 +146,46 @@ async def test_what_is_wrong_with_an_update_comes_before_what_is_not_there(clien
     ):  # fmt: skip
         answer = await client.send("PUT", CONFIGMAPS.path("default", "a"), body=body)
         assert (answer.status, answer.body["message"]) == (400, message)
+
+
+_TIME = {"deletionTimestamp": "2020-01-01T00:00:00Z"}
+_GRACE = {"deletionGracePeriodSeconds": 7}
+# where it is written, what is, what is told of it
+DELETIONS: list[tuple[str, Object, str | None]] = [
+    ("", _TIME, 'metadata.deletionTimestamp: Invalid value: "2020-01-01T00:00:00Z": field is immutable'),
+    ("", _GRACE, "metadata.deletionGracePeriodSeconds: Invalid value: 7: field is immutable"),
+    ("status", _TIME, None),  # a Pod's status is written without it
+    ("status", _GRACE, "metadata.deletionGracePeriodSeconds: Invalid value: 7: field is immutable"),
+]
+
+
+@pytest.mark.parametrize("verb", ["PUT", "PATCH"])
+@pytest.mark.parametrize(("subresource", "given", "told"), DELETIONS)
+async def test_nothing_is_deleted_by_an_update(
+    client: Client, default_account: Object, subresource: str, given: Object, told: str | None, verb: str
+) -> None:
+    made = await client.create(PODS, pod("web"), namespace="default")
+    body: Object = {"metadata": given} if verb == "PATCH" else {**made, "metadata": {**made["metadata"], **given}}
+    path = f"{PODS.path('default', 'web')}/{subresource}".rstrip("/")
+    headers = {"content-type": MERGE_PATCH} if verb == "PATCH" else {}
+    answer = await client.send(verb, path, body=body, headers=headers)
+    if told is None:
+        assert (answer.status, set(given) & set(answer.body["metadata"])) == (200, set())
+    else:
+        assert (answer.status, answer.body["message"]) == (422, f'Pod "web" is invalid: {told}')
+
+
+async def test_a_deletion_is_not_undone_by_an_update_and_takes_as_long_as_before(client: Client) -> None:
+    held = config_map("a")
+    held["metadata"]["finalizers"] = ["example.com/hold"]
+    await client.create(CONFIGMAPS, held, namespace="default")
+    await client.delete(CONFIGMAPS, "a", namespace="default")
+    deleted = await client.get(CONFIGMAPS, "a", namespace="default")
+    metadata = {field: value for field, value in deleted["metadata"].items() if field != "deletionGracePeriodSeconds"}
+    later = {**metadata, **_TIME, "labels": {"x": "y"}}
+    updated = await client.update(CONFIGMAPS, {**deleted, "metadata": later})
+    for field in ("deletionTimestamp", "deletionGracePeriodSeconds"):
+        assert updated["metadata"][field] == deleted["metadata"][field]
+    longer = {**updated["metadata"], **_GRACE}
+    with pytest.raises(ApiError, match="deletionGracePeriodSeconds: Invalid value: 7: field is immutable"):
+        await client.update(CONFIGMAPS, {**updated, "metadata": longer})

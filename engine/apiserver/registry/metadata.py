@@ -15,7 +15,7 @@ _MAX_BASE = 63 - _SUFFIX
 _IP_ADDRESSES = "ipaddresses.networking.k8s.io"
 # Fields that a client may send and that count for nothing.
 _WIPED = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
-_KEPT = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation")
+_KEPT = ("uid", "creationTimestamp", "generation")
 
 
 def check_place(info: ResourceInfo, request: RequestInfo, obj: Object) -> None:
@@ -87,13 +87,18 @@ def check_same_object(info: ResourceInfo, new: Object, old: Object) -> None:
 
 
 def carry_over(new: Object, old: Object) -> None:
-    """Keep what an update cannot change."""
+    """Keep what an update cannot change. It cannot undo a deletion; one that would begin it, or change how long it
+    takes, is left as it is for the validation to refuse (rest.BeforeUpdate)."""
     kept, metadata = old["metadata"], new["metadata"]
     for field in _KEPT:
         if field in kept:
             metadata[field] = kept[field]
         else:
             metadata.pop(field, None)
+    if "deletionTimestamp" in kept:
+        metadata["deletionTimestamp"] = kept["deletionTimestamp"]
+    if "deletionGracePeriodSeconds" in kept:
+        metadata.setdefault("deletionGracePeriodSeconds", kept["deletionGracePeriodSeconds"])
     metadata.pop("selfLink", None)
 
 
