@@ -171,8 +171,8 @@ async def make(admin: Client, row: str, what: Row) -> None:
     spec: Object = {"accessModes": [RWO], "resources": {"requests": {"storage": "1Gi"}}, "storageClassName": row}
     if "volumeName" in what.claim:
         spec["volumeName"] = f"{row}-{what.claim['volumeName']}"
-    metadata = {"name": "c", "annotations": what.annotations}
-    claim = await admin.create(CLAIMS, {"metadata": metadata, "spec": spec}, namespace=row)
+    named: Object = {"name": "c", "annotations": what.annotations}
+    claim = await admin.create(CLAIMS, {"metadata": named, "spec": spec}, namespace=row)
     references = {
         MINE: {"namespace": row, "name": "c", "uid": claim["metadata"]["uid"]},
         MEANT: {"namespace": row, "name": "c"},
@@ -183,7 +183,7 @@ async def make(admin: Client, row: str, what: Row) -> None:
         spec = {"capacity": {"storage": volume.size}, "accessModes": volume.modes, **source, "storageClassName": row}
         if volume.claimant:
             spec["claimRef"] = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", **references[volume.claimant]}
-        metadata = {"name": f"{row}-{name}", "annotations": volume.annotations}
+        metadata: Object = {"name": f"{row}-{name}", "annotations": volume.annotations}
         await admin.create(VOLUMES, {"metadata": metadata, "spec": {**spec, **volume.spec}})
         phase = {"status": {"phase": volume.phase}}
         await admin.patch(VOLUMES, metadata["name"], phase, subresource="status")

@@ -1,5 +1,4 @@
-"""Provisioners that are named as plugins once built into Kubernetes were: pure (csi-translation-lib; FindPluginByName in
-pkg/volume/plugins.go)."""
+"""Provisioners that are named as plugins once built into Kubernetes were: pure (csi-translation-lib; plugins.go)."""
 
 from __future__ import annotations
 
