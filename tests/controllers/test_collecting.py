@@ -9,6 +9,7 @@ import pytest
 from engine.api.types import (
     CONFIGMAPS,
     DEPLOYMENTS,
+    GVR,
     NAMESPACES,
     PODS,
     REPLICA_SETS,
@@ -16,8 +17,12 @@ from engine.api.types import (
     SERVICE_ACCOUNTS,
     Object,
 )
+from engine.controllers.namespace import NamespaceController
+from engine.controllers.serviceaccount import ServiceAccountController
 from engine.world import World
 from tests.controllers.cluster import PodHands, TestCluster, running, web
+
+API_SERVICES = GVR("apiregistration.k8s.io", "v1", "apiservices")
 
 
 async def one_web(cluster: TestCluster) -> tuple[str, str]:
@@ -194,6 +199,50 @@ async def test_a_namespace_that_cannot_go_says_why(world: World) -> None:
         )
         await cluster.admin.patch(CONFIGMAPS, "held", {"metadata": {"finalizers": None}}, namespace="team")
         await cluster.gone(NAMESPACES, "team", None)
+
+
+async def test_a_namespace_stays_while_a_server_that_may_have_something_in_it_is_away(world: World) -> None:
+    async with running(world) as cluster:
+        service = {"namespace": "default", "name": "metrics", "port": 443}
+        spec = {"group": "custom.metrics.k8s.io", "version": "v1beta1", "service": service}
+        made = {
+            "metadata": {"name": "v1beta1.custom.metrics.k8s.io"},
+            "spec": {**spec, "groupPriorityMinimum": 100, "versionPriority": 100},
+        }
+        await cluster.admin.create(API_SERVICES, made)
+        await cluster.admin.create(NAMESPACES, {"metadata": {"name": "team"}})
+        await cluster.admin.delete(NAMESPACES, "team")
+
+        async def told() -> Object | None:
+            found = await cluster.find(NAMESPACES, "team", None)
+            assert found is not None
+            conditions = found["status"].get("conditions") or ()
+            return next((each for each in conditions if each["type"] == "NamespaceDeletionDiscoveryFailure"), None)
+
+        said = await cluster.eventually("the namespace says why", told)
+        away = "custom.metrics.k8s.io/v1beta1: stale GroupVersion discovery: custom.metrics.k8s.io/v1beta1"
+        listing = f"unable to retrieve the complete list of server APIs: {away}"
+        assert (said["status"], said["reason"]) == ("True", "DiscoveryFailed")
+        assert said["message"] == f"Discovery failed for some groups, 1 failing: {listing}"
+        await world.clock.sleep(60)
+        assert await cluster.find(NAMESPACES, "team", None) is not None
+        await cluster.admin.delete(API_SERVICES, "v1beta1.custom.metrics.k8s.io")
+        await cluster.gone(NAMESPACES, "team", None)
+
+
+async def test_a_namespace_waits_for_half_of_the_longest_grace_period_at_a_time(world: World) -> None:
+    async with running(world, controllers=(NamespaceController, ServiceAccountController)) as cluster:
+        await cluster.admin.create(NAMESPACES, {"metadata": {"name": "team"}})
+        await cluster.eventually_service_account("team")
+        spec: Any = {"nodeName": "node-1", "terminationGracePeriodSeconds": 60}
+        spec["containers"] = [{"name": "c", "image": "nginx"}]
+        await cluster.admin.create(PODS, {"metadata": {"name": "slow"}, "spec": spec}, namespace="team")
+        began = cluster.now
+        await cluster.admin.delete(NAMESPACES, "team")
+        await world.clock.sleep(15)
+        await cluster.admin.delete(PODS, "slow", namespace="team", grace_period_seconds=0)
+        await cluster.gone(NAMESPACES, "team", None)
+        assert 35 <= cluster.now - began <= 37, "five seconds, and then half a minute and one"
 
 
 @pytest.mark.parametrize("seed", [1, 7])

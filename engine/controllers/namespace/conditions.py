@@ -27,14 +27,23 @@ _FINE = (
 class Findings:
     """What one pass over the content of a namespace found."""
 
+    undiscovered: list[str] = field(default_factory=list)  # group versions that do not say what they serve
     errors: list[str] = field(default_factory=list)
     remaining: dict[GVR, int] = field(default_factory=dict)
     finalizers: dict[str, int] = field(default_factory=dict)
     estimate: int = 0  # seconds until what remains may be gone
 
+    def discovery_error(self) -> str:
+        """As a client says it that reads the discovery of all groups at once."""
+        stale = sorted(f"{each}: stale GroupVersion discovery: {each}" for each in self.undiscovered)
+        return f"unable to retrieve the complete list of server APIs: {', '.join(stale)}"
+
     def problems(self) -> Mapping[str, tuple[str, str]]:
         """Reason and message of each condition that is not well."""
         found: dict[str, tuple[str, str]] = {}
+        if self.undiscovered:
+            count = f"Discovery failed for some groups, {len(self.undiscovered)} failing"
+            found["NamespaceDeletionDiscoveryFailure"] = "DiscoveryFailed", f"{count}: {self.discovery_error()}"
         if self.errors:
             joined = ", ".join(sorted(self.errors))
             message = f"Failed to delete all resource types, {len(self.errors)} remaining: {joined}"

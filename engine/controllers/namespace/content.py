@@ -66,14 +66,15 @@ class ContentDeleter:
             findings.finalizers[name] = findings.finalizers.get(name, 0) + 1
         if not estimate and not names:
             findings.errors.append(f"unexpected items still remain in namespace: {namespace} for gvr: {_shown(gvr)}")
+            return
         findings.estimate = max(findings.estimate, estimate or FINALIZER_ESTIMATE)
 
     async def _grace(self, namespace: str, *, deleted_at: datetime, now: datetime) -> int:
-        """Seconds that the longest grace period of a Pod has left."""
+        """The longest grace period of a Pod, as long as it runs."""
         pods = (await self._client.list(PODS, namespace=namespace)).items
         periods = [_grace_period(pod) for pod in pods if not is_terminal(pod)]
-        left = max(periods, default=0) - int((now - deleted_at).total_seconds())
-        return max(0, left)
+        longest = max(periods, default=0)
+        return longest if (now - deleted_at).total_seconds() < longest else 0
 
     async def _delete_collection(self, gvr: GVR, namespace: str) -> None:
         options = {"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background"}

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from engine.api.errors import ApiError
-from engine.api.types import NAMESPACES, Object
-from engine.controllers.conditions import conditions_of
+from engine.api.types import GVR, NAMESPACES, Object
+from engine.controllers.conditions import conditions_of, is_true
 from engine.controllers.controller import Controller
 from engine.controllers.discovery import CUSTOM_RESOURCE_DEFINITIONS, Discovery
 from engine.controllers.namespace.conditions import Findings, deletion_conditions
 from engine.controllers.namespace.content import ContentDeleter
 from engine.controllers.pods import parse_time
 
+API_SERVICES = GVR("apiregistration.k8s.io", "v1", "apiservices")
 FINALIZER = "kubernetes"
 # Last-minute writes into the namespace, by API servers that do not know yet, are seen after this.
 GRACE = 5.0
@@ -26,6 +27,7 @@ class NamespaceController(Controller):
     def set_up(self) -> None:
         self._namespaces = self.lister(NAMESPACES)
         self._discovery = Discovery(self.config.kubernetes_version)
+        self._api_services = self.lister(API_SERVICES)
         self._content = ContentDeleter(self.client)
         self.watch(NAMESPACES, self._changed)
         if self._discovery.has(CUSTOM_RESOURCE_DEFINITIONS):
@@ -55,13 +57,22 @@ class NamespaceController(Controller):
             now=self.clock.now(),
         )
         self.note(desired={}, actual={gvr.group_resource: count for gvr, count in findings.remaining.items()})
+        findings.undiscovered = self._undiscovered()
         namespace = await self._report(namespace, findings)
+        if errors := [*([findings.discovery_error()] if findings.undiscovered else []), *findings.errors]:
+            raise ApiError(500, "ContentDeletionFailed", ", ".join(errors))
         if findings.estimate:
             self.queue.add_after(key, findings.estimate // 2 + 1)
-        elif findings.errors:
-            raise ApiError(500, "ContentDeletionFailed", ", ".join(findings.errors))
         else:
             await self._finalize(namespace)
+
+    def _undiscovered(self) -> list[str]:
+        """Group versions of other servers that are away: what they keep in a namespace nobody knows, and it stays."""
+        return [
+            f"{each['spec']['group']}/{each['spec']['version']}"
+            for each in self._api_services.list()
+            if each["spec"].get("service") and not is_true(conditions_of(each.get("status") or {}), "Available")
+        ]
 
     async def _live(self, name: str) -> Object | None:
         """From the API server: a cache that lags must not make it miss content."""
