@@ -35,7 +35,7 @@ def _covers(owned: Object, simple: Object) -> bool:
     if not _has(owned, simple, "apiGroups") or not _covers_resource(owned, simple["resources"][0]):
         return False
     names, wanted = owned.get("resourceNames"), simple.get("resourceNames")
-    return not names or (bool(wanted) and wanted[0] in names)
+    return not names or (wanted is not None and wanted[0] in names)
 
 
 def _has(owned: Object, simple: Object, field: str) -> bool:
