@@ -52,7 +52,7 @@ from ktui.models.routes import (
 from ktui.models.summary import ClusterSummary
 from ktui.palette import Commands
 from ktui.pictured import Pictured
-from ktui.screens.catalogue import CATALOGUE, SCREENS, Entry
+from ktui.screens.catalogue import CATALOGUE, SCREENS, Entry, load_all
 from ktui.screens.help import Help
 from ktui.screens.output import Output
 from ktui.screens.too_small import TooSmall, cover
@@ -67,6 +67,8 @@ from ktui.widgets.command_line import CommandLine
 from ktui.widgets.dialogs import Choice, Question
 
 BACK, FORWARD = "back to where one came from", "to where one came back from"
+
+SETTLED_SECONDS = 3.0  # an engine that was just started has enough to do
 
 
 class KtuiApp(Guarded, JobControl, Pictured, Listening, Steered, Touring, Forwards):
@@ -176,10 +178,15 @@ class KtuiApp(Guarded, JobControl, Pictured, Listening, Steered, Touring, Forwar
         if self._collector is not None:
             self._collector.begin()
             self.set_interval(1.0, self._collect)
+            self.set_timer(SETTLED_SECONDS, self._load_screens)
         self.call_after_refresh(self._use_settings)
         self.listen()
         if self.session.begin is not None:
             self.call_after_refresh(self.begin, leave_if_not=True)
+
+    @work(group="ahead", thread=True, exit_on_error=False)
+    def _load_screens(self) -> None:
+        load_all()
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.InputEvent):
