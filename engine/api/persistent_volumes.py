@@ -16,6 +16,8 @@ SELECTED_NODE = "volume.kubernetes.io/selected-node"
 BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
+_CSI_SECRETS = ("nodeStageSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef")
+_WITH_SECRETS = ("cephfs", "cinder", "flexVolume", "iscsi", "rbd", "scaleIO", "storageos")
 
 
 def class_of(obj: Object) -> str:
@@ -30,3 +32,16 @@ def requested(claim: Object) -> Quantity:
 
 def capacity(volume: Object) -> Quantity:
     return Quantity.parse((volume["spec"].get("capacity") or {}).get("storage", "0"))
+
+
+def secrets_for_kubelets(volume: Object) -> set[tuple[str, str]]:
+    """The Secrets of a volume that a kubelet needs, by namespace and name (pkg/api/v1/persistentvolume util.go)."""
+    spec = volume.get("spec") or {}
+    own = (spec.get("claimRef") or {}).get("namespace", "")
+    references = [(spec.get("csi") or {}).get(field) for field in _CSI_SECRETS]
+    references += [(spec.get(kind) or {}).get("secretRef") for kind in _WITH_SECRETS]
+    found = {(each.get("namespace") or own, each.get("name", "")) for each in references if each}
+    azure = spec.get("azureFile") or {}
+    if azure.get("secretName"):
+        found.add((azure.get("secretNamespace") or own, azure["secretName"]))
+    return found

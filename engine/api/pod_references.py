@@ -1,4 +1,4 @@
-"""The objects that a Pod names: Secrets, ConfigMaps and claims.
+"""The objects that a Pod names: Secrets, ConfigMaps, claims of volumes and of devices.
 
 Source: pkg/api/v1/pod util.go (VisitPodSecretNames, VisitPodConfigmapNames), component-helpers storage/ephemeral.
 """
@@ -51,6 +51,15 @@ def claims_of(pod: Object) -> set[str]:
             names.add(f"{pod['metadata'].get('name', '')}-{volume.get('name', '')}")
         names.add((volume.get("persistentVolumeClaim") or {}).get("claimName") or "")
     return {name for name in names if name}
+
+
+def resource_claims_of(pod: Object) -> set[str]:
+    """Claims of devices that are named, and those that were made for it, which the Pod's status tells."""
+    named = {each.get("resourceClaimName") for each in pod["spec"].get("resourceClaims") or ()}
+    status = pod.get("status") or {}
+    made = {each.get("resourceClaimName") for each in status.get("resourceClaimStatuses") or ()}
+    extended = (status.get("extendedResourceClaimStatus") or {}).get("resourceClaimName")
+    return {name for name in (*named, *made, extended) if name}
 
 
 def _in_environment(spec: Object, whole: str, key: str) -> Iterator[str | None]:

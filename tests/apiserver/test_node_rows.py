@@ -51,6 +51,9 @@ ROWS: list[tuple[str, str | None]] = [
     ("list secrets -/secret-node0", "can only read namespaced object of this type"),
     ("get secrets default/shared", MAY),
     ("get secrets default/driver-node0", MAY),
+    ("get secrets default/share-node0", MAY),
+    ("get secrets default/os-node0", MAY),
+    ("get secrets default/share-node1", UNRELATED),
     ("get persistentvolumeclaims default/claim-node0", MAY),
     ("get resourceclaims default/devices-node0", MAY),
     ("get resourceclaims default/made-node0", MAY),
@@ -149,7 +152,7 @@ async def equip(client: Client, node: str) -> None:
     size = {"storage": "1Gi"}
     modes = ["ReadWriteOnce"]
     published = {"name": f"driver-{node}", "namespace": "default"}
-    volume = {
+    volume: Object = {
         "metadata": {"name": f"volume-{node}"},
         "spec": {
             "capacity": size, "accessModes": modes, "csi": {**driver, "nodePublishSecretRef": published},
@@ -157,6 +160,13 @@ async def equip(client: Client, node: str) -> None:
         },
     }  # fmt: skip
     await client.create(VOLUMES, volume)
+    shared = {"azureFile": {"shareName": "s", "secretName": f"share-{node}"}}
+    old = {"storageos": {"volumeName": "v", "secretRef": {"namespace": "default", "name": f"os-{node}"}}}
+    for kind in (shared, old):
+        of_claim = {field: volume["spec"][field] for field in ("capacity", "accessModes", "claimRef")}
+        await client.create(
+            VOLUMES, {"metadata": {"name": f"{next(iter(kind)).lower()}-{node}"}, "spec": of_claim | kind}
+        )
     claim = {"accessModes": modes, "resources": {"requests": size}, "volumeName": f"volume-{node}"}
     await client.create(CLAIMS, {"metadata": {"name": f"claim-{node}"}, "spec": claim}, namespace="default")
     for name in (f"devices-{node}", f"made-{node}"):
@@ -236,6 +246,18 @@ async def test_kubelets_read_accounts_since(world: World, store: SqliteStore, ve
     await client.create(PODS, pod(nodeName="node0"), namespace="default")
     (status,) = await asked(client, "get serviceaccounts default/default")
     assert (status["allowed"], status.get("reason")) == (why is None, why)
+    await server.stop()
+
+
+async def test_before_selectors_counted_kubelets_read_all(world: World, store: SqliteStore) -> None:
+    """The rows of the table with "selector disabled"."""
+    server = ApiServer(world, store, config=ClusterConfig(kubernetes_version="1.31.0"))
+    await server.start()
+    rows = ("get pods default/pod-node1", "list,watch pods -/-", "get nodes -/node1", "list,watch nodes -/-",
+            "list,watch resourceslices -/-")  # fmt: skip
+    for row in rows:
+        for status in await asked(client_of(server), row):
+            assert status == {"allowed": True}, row
     await server.stop()
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from engine.api.errors import ApiError
-from engine.api.persistent_volumes import VOLUMES
-from engine.api.pod_references import claims_of, config_maps_of, secrets_of
+from engine.api.persistent_volumes import VOLUMES, secrets_for_kubelets
+from engine.api.pod_references import claims_of, config_maps_of, resource_claims_of, secrets_of
 from engine.api.resources import ResourceRegistry
 from engine.api.selectors import FieldSelector
 from engine.api.types import GVR, PODS, Object
@@ -27,6 +27,7 @@ _SLICES = GVR("resource.k8s.io", "v1", "resourceslices")
 _POD_CERTIFICATES = GVR("certificates.k8s.io", "v1", "podcertificaterequests")
 # Since when the feature is there, and since when it is on.
 _ACCOUNTS_KNOWN_SINCE, _ACCOUNTS_READ_SINCE = (1, 33), (1, 34)
+_SELECTIVE_SINCE = (1, 32)  # AuthorizeNodeWithSelectors: before, every kubelet read every Node and Pod
 _OWN_VERBS = frozenset(("get", "create", "update", "patch", "delete"))
 _WRITES = frozenset(("create", "update", "patch"))
 _READS = frozenset(("get", "list", "watch"))
@@ -56,6 +57,7 @@ class NodeAuthorizer:
         pods = resources.get(*PODS)
         assert pods is not None, "every version serves Pods"
         self._of_pods, self._release = pods, pods.release
+        self._selective = pods.release >= _SELECTIVE_SINCE
 
     async def authorize(self, attributes: Attributes) -> Decision:
         if not is_node(attributes.user):
@@ -82,7 +84,7 @@ class NodeAuthorizer:
             case "", "persistentvolumes":
                 return self._not_a_get(asked) or await self._volume(node, asked)
             case "resource.k8s.io", "resourceclaims":
-                return self._not_a_get(asked) or await self._related(node, asked, _resource_claims_of)
+                return self._not_a_get(asked) or await self._related(node, asked, resource_claims_of)
             case "storage.k8s.io", "volumeattachments":
                 return self._not_a_get(asked) or await self._placed(node, asked, _ATTACHMENTS)
             case "", "serviceaccounts":
@@ -95,9 +97,9 @@ class NodeAuthorizer:
                 return await self._slice(node, asked)
             case "certificates.k8s.io", "podcertificaterequests":
                 return await self._pod_certificate(node, asked)
-            case "", "nodes":
+            case "", "nodes" if self._selective:
                 return _node(node, asked)
-            case "", "pods":
+            case "", "pods" if self._selective:
                 return await self._pod(node, asked)
         return self._by_rules(asked)
 
@@ -143,7 +145,7 @@ class NodeAuthorizer:
         info = self._resources.get(*VOLUMES)
         if info is not None:
             for volume in (await self._caches.started(info)).objects():
-                if (asked.namespace, asked.name) in _volume_secrets(volume):
+                if (asked.namespace, asked.name) in secrets_for_kubelets(volume):
                     claim = (volume["spec"].get("claimRef")) or {}
                     question = asked._replace(namespace=claim.get("namespace", ""), name=claim.get("name", ""))
                     if await self._related(node, question, claims_of) is None:
@@ -186,7 +188,7 @@ class NodeAuthorizer:
         if asked.verb in ("get", "update", "patch", "delete"):
             return await self._placed(node, asked, _SLICES)
         if asked.verb in ("watch", "list", "deletecollection"):
-            if _selects(asked, "nodeName", node):
+            if not self._selective or _selects(asked, "nodeName", node):
                 return None
             return "can only list/watch/deletecollection resourceslices with nodeName field selector"
         return (
@@ -289,25 +291,3 @@ def _selects(asked: Attributes, field: str, value: str) -> bool:
 
 def _accounts_of(pod: Object) -> set[str]:
     return {pod["spec"].get("serviceAccountName") or ""}
-
-
-def _resource_claims_of(pod: Object) -> set[str]:
-    """Claims that are named, and those that were made of a template, which the Pod's status tells."""
-    named = {each.get("resourceClaimName") or "" for each in pod["spec"].get("resourceClaims") or ()}
-    status = pod.get("status") or {}
-    made = {each.get("resourceClaimName") or "" for each in status.get("resourceClaimStatuses") or ()}
-    return named | made | {(status.get("extendedResourceClaimStatus") or {}).get("resourceClaimName") or ""}
-
-
-def _volume_secrets(volume: Object) -> set[tuple[str, str]]:
-    """Secrets of a volume that a kubelet sees (pkg/api/v1/persistentvolume util.go)."""
-    spec = volume.get("spec") or {}
-    claim = spec.get("claimRef") or {}
-    csi, found = spec.get("csi") or {}, set()
-    for field in ("nodeStageSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef"):
-        if reference := csi.get(field):
-            found.add((reference.get("namespace", ""), reference.get("name", "")))
-    for kind in ("cephfs", "cinder", "flexVolume", "rbd", "scaleIO", "iscsi"):
-        if reference := (spec.get(kind) or {}).get("secretRef"):
-            found.add((reference.get("namespace") or claim.get("namespace", ""), reference.get("name", "")))
-    return found
