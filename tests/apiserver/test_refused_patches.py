@@ -324,3 +324,12 @@ async def test_a_patch_cannot_change_the_uid(client: Client, content_type: str) 
         422,
         'ConfigMap "web" is invalid: metadata.uid: Invalid value: "x": field is immutable',
     )
+    # It is told of twice: by what goes for all objects, and by what goes for this kind.
+    assert [cause["field"] for cause in refused.body["details"]["causes"]] == ["metadata.uid"] * 2
+
+
+async def test_what_else_is_wrong_is_told_beside_another_uid(client: Client) -> None:
+    await client.create(CONFIGMAPS, config_map("web"), namespace="default")
+    patch = {"metadata": {"uid": "x"}, "data": {"a b": ""}}
+    refused = await send(client, MERGE_PATCH, orjson.dumps(patch), "Ignore")
+    assert {cause["field"] for cause in refused.body["details"]["causes"]} == {"metadata.uid", "data[a b]"}

@@ -15,7 +15,7 @@ _MAX_BASE = 63 - _SUFFIX
 _IP_ADDRESSES = "ipaddresses.networking.k8s.io"
 # Fields that a client may send and that count for nothing.
 _WIPED = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
-_KEPT = ("uid", "creationTimestamp", "generation")
+_KEPT = ("creationTimestamp", "generation")
 
 
 def check_place(info: ResourceInfo, request: RequestInfo, obj: Object) -> None:
@@ -87,14 +87,16 @@ def check_same_object(info: ResourceInfo, new: Object, old: Object) -> None:
 
 
 def carry_over(new: Object, old: Object) -> None:
-    """Keep what an update cannot change. It cannot undo a deletion; one that would begin it, or change how long it
-    takes, is left as it is for the validation to refuse (rest.BeforeUpdate)."""
+    """Keep what an update cannot change. It cannot undo a deletion; what would begin it, or change how long it takes,
+    is left for the validation to refuse, and so is another uid, which only a patch can have (rest.BeforeUpdate)."""
     kept, metadata = old["metadata"], new["metadata"]
     for field in _KEPT:
         if field in kept:
             metadata[field] = kept[field]
         else:
             metadata.pop(field, None)
+    if not metadata.get("uid"):
+        metadata["uid"] = kept["uid"]
     if "deletionTimestamp" in kept:
         metadata["deletionTimestamp"] = kept["deletionTimestamp"]
     if "deletionGracePeriodSeconds" in kept:

@@ -215,8 +215,6 @@ class Writer:
             # The text names the resource where a kind is expected (store.go Update).
             raise invalid(info.gvk._replace(kind=info.gvr.resource), call.info.name, [unsaid])
         new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
-        if call.info.verb == "patch":
-            _check_uid(info, new, old)
         carry_over(new, old)
         drop_twins(call, new, admitted=False)
         if not call.info.subresource:
@@ -404,13 +402,6 @@ def _as_kept(info: ResourceInfo, obj: Object, attributes: Attributes) -> Object:
     if info.extension is None or not attributes.wants_reinvocation:
         return obj
     return info.extension.pruned(obj)
-
-
-def _check_uid(info: ResourceInfo, new: Object, old: Object) -> None:
-    """To name another uid is a precondition of an update that fails, but a change of the object of a patch."""
-    uid = new["metadata"].get("uid")
-    if uid and uid != old["metadata"].get("uid"):
-        raise invalid(info.gvk, old["metadata"]["name"], [field_invalid("metadata.uid", uid, "field is immutable")])
 
 
 def _asked_version(obj: Object) -> int:
