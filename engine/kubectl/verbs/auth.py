@@ -118,7 +118,7 @@ async def _list(session: Session) -> None:
     rows = [] if session.flags.on("no-headers") else [["Resources", "Non-Resource URLs", "Resource Names", "Verbs"]]
     rows += [row for _, row in sorted(_rules(status))]
     if status.get("incomplete"):
-        session.err("warning: the list may be incomplete: " + str(status.get("evaluationError", "")))
+        session.err("Warning: the list may be incomplete: " + str(status.get("evaluationError", "")))
     for line in ColumnWriter().lines(rows):
         session.out(line)
 
