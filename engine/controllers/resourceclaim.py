@@ -22,6 +22,7 @@ TEMPLATES = GVR("resource.k8s.io", "v1", "resourceclaimtemplates")
 POD_CLAIM_NAME = "resource.kubernetes.io/pod-claim-name"
 FINALIZER = "resource.kubernetes.io/delete-protection"
 _BY_OWNER, _BY_CLAIM = "owner", "claim"
+_LONGEST_BASE = 57
 
 
 class ResourceClaimController(Controller):
@@ -47,11 +48,11 @@ class ResourceClaimController(Controller):
 
     def _pod_changed(self, old: Object | None, new: Object | None) -> Iterable[str]:
         pod = new or old
-        if pod is None or not pod["spec"].get("resourceClaims"):
+        if pod is None:
             return []
-        over = new is None or _is_over(new)
-        keys = [f"claim:{key}" for key in claim_keys(pod)] if over else []
-        return keys if over else [f"pod:{_key(pod)}"]
+        if new is None or _is_over(new):
+            return [f"claim:{key}" for key in (*claim_keys(pod), *_extended_key(pod))]
+        return [f"pod:{_key(pod)}"] if pod["spec"].get("resourceClaims") else []
 
     def _claim_changed(self, old: Object | None, new: Object | None) -> Iterable[str]:
         claim = new or old
@@ -117,8 +118,9 @@ class ResourceClaimController(Controller):
                 raise ValueError(f'resource claim template "{template}": {missing}')
             created = await self.client.create(CLAIMS, _claim(pod, entry, found), namespace=namespace)
         except (ApiError, ValueError) as error:
-            text = f"PodResourceClaim {entry}: {error}"
-            self.recorder.event(pod, WARNING, "FailedResourceClaimCreation", text)
+            # One that is refused has no name yet, and upstream tells none.
+            text = f"create ResourceClaim : {error}" if isinstance(error, ApiError) else str(error)
+            self.recorder.event(pod, WARNING, "FailedResourceClaimCreation", f"PodResourceClaim {entry}: {text}")
             raise
         return str(created["metadata"]["name"])
 
@@ -239,6 +241,12 @@ def claim_keys(pod: Object) -> Iterator[str]:
             yield f"{namespace}/{name}"
 
 
+def _extended_key(pod: Object) -> list[str]:
+    """The claim that the scheduler made for the Pod's extended resources."""
+    status = pod["status"].get("extendedResourceClaimStatus") or {}
+    return [f"{pod['metadata']['namespace']}/{name}"] if (name := status.get("resourceClaimName")) else []
+
+
 def _is_over(pod: Object) -> bool:
     """Whether the Pod has run to its end, or is on its way out and never got a node."""
     if pod["status"].get("phase") in ("Succeeded", "Failed"):
@@ -246,11 +254,20 @@ def _is_over(pod: Object) -> bool:
     return bool(pod["metadata"].get("deletionTimestamp")) and not pod["spec"].get("nodeName")
 
 
+def _base_name(pod: str, entry: str) -> str:
+    """Of both names as much as leaves room for what is generated, each cut by its share."""
+    whole = f"{pod}-{entry}-"
+    if len(whole) <= _LONGEST_BASE:
+        return whole
+    pod_length, entry_length = (len(name) * _LONGEST_BASE // len(whole) for name in (pod, entry))
+    return f"{pod[:pod_length]}-{entry[:entry_length]}"
+
+
 def _claim(pod: Object, entry: str, template: Object) -> Object:
     wanted, metadata = copy_object(template["spec"]), pod["metadata"]
     given = wanted.get("metadata") or {}
     made: Object = {
-        "generateName": f"{metadata['name']}-{entry}-",
+        "generateName": _base_name(metadata["name"], entry),
         "annotations": {**(given.get("annotations") or {}), POD_CLAIM_NAME: entry},
         "ownerReferences": [
             {

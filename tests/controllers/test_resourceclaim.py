@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.api.types import EVENTS, PODS, Object
+from engine.api.types import EVENTS, GVR, PODS, Object
 from engine.config import ClusterConfig
 from engine.controllers.resourceclaim import CLAIMS, FINALIZER, TEMPLATES, ResourceClaimController
 from engine.world import World
@@ -98,6 +98,44 @@ async def test_a_missing_template_is_told_and_waited_for(cluster: TestCluster) -
     ]
     await cluster.admin.create(TEMPLATES, template(), namespace="default")
     assert (await made(cluster)).startswith("p-gpu-")
+
+
+async def test_a_claim_that_is_refused_is_told(cluster: TestCluster) -> None:
+    quota = {"metadata": {"name": "none"}, "spec": {"hard": {"count/resourceclaims.resource.k8s.io": "0"}}}
+    await cluster.admin.create(GVR("", "v1", "resourcequotas"), quota, namespace="default")
+    await cluster.admin.create(TEMPLATES, template(), namespace="default")
+    await cluster.admin.create(PODS, pod(), namespace="default")
+
+    async def told() -> list[str]:
+        return [e["message"] for e in await cluster.objects(EVENTS) if e["reason"] == "FailedResourceClaimCreation"]
+
+    message, *_ = await cluster.eventually("an event", told)
+    assert message.startswith('PodResourceClaim gpu: create ResourceClaim : resourceclaims.resource.k8s.io "p-gpu-')
+
+
+async def test_of_long_names_a_share_of_each_is_kept(cluster: TestCluster) -> None:
+    await cluster.admin.create(TEMPLATES, template(), namespace="default")
+    await cluster.admin.create(PODS, pod("p" * 60), namespace="default")
+    name = await made(cluster, "p" * 60)
+    assert (name[:55], len(name)) == ("p" * 52 + "-gp", 60)
+
+
+async def test_the_claim_behind_extended_resources_is_freed_when_its_pod_is_over(cluster: TestCluster) -> None:
+    asking = pod()
+    del asking["spec"]["resourceClaims"]
+    asking["spec"]["containers"][0]["resources"] = {"limits": {"example.com/gpu": "1"}}
+    owner = await cluster.admin.create(PODS, asking, namespace="default")
+    name, metadata = "p-extended-resources-x", owner["metadata"]
+    by = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": metadata["uid"], "controller": True}
+    claim = {"metadata": {"name": name, "ownerReferences": [by]}, "spec": SPEC}
+    await cluster.admin.create(CLAIMS, claim, namespace="default")
+    await allocated(cluster, name, owner)
+    mapping = {"containerName": "c", "resourceName": "example.com/gpu", "requestName": "r"}
+    behind = {"resourceClaimName": name, "requestMappings": [mapping]}
+    for status in ({"phase": "Running", "extendedResourceClaimStatus": behind}, {"phase": "Succeeded"}):
+        assert not await gone(cluster, name)
+        await cluster.admin.patch(PODS, "p", {"status": status}, namespace="default", subresource="status")
+    await cluster.eventually("the claim is gone", lambda: gone(cluster, name))
 
 
 async def test_a_claim_is_freed_when_the_last_of_its_pods_is_over(cluster: TestCluster) -> None:
