@@ -12,6 +12,7 @@ from typing import NamedTuple
 from engine.api.cel import types
 from engine.api.cel.environment import Environment, Program
 from engine.api.cel.library.authorization import AUTHORIZER, RESOURCE_CHECK
+from engine.api.cel.releases import Release
 from engine.api.cel.syntax import CompileError
 from engine.api.cel.types import BOOL, DYN, INT, STRING, STRINGS, TIMESTAMP, Type, list_of, map_of, struct
 
@@ -70,12 +71,14 @@ _STRUCTS: Mapping[str, Mapping[str, Type]] = {
 
 
 class Scope(NamedTuple):
-    """What an expression may speak of besides the request and its objects; `variables` are a policy's own, by type."""
+    """What an expression may speak of besides the request and its objects; `variables` are a policy's own, by type.
+    `release` is the one in which it is new."""
 
     params: bool = False
     authorizer: bool = False
     patches: bool = False
     variables: tuple[tuple[str, Type], ...] | None = None
+    release: Release | None = None
 
     def knowing(self, name: str, type_: Type | None) -> Scope:
         """With one more variable, whose type is not known where its expression is wrong. Of types only those of plain
@@ -116,7 +119,7 @@ def environment(
     if scope.variables is not None:
         variables["variables"] = VARIABLES
         known[VARIABLES.name] = dict(scope.variables)
-    return Environment(variables, structs=known, literals=scope.patches)
+    return Environment(variables, structs=known, literals=scope.patches, release=scope.release)
 
 
 @lru_cache(maxsize=512)

@@ -14,7 +14,7 @@ from engine.api.cel.environment import Environment, Program
 from engine.api.cel.interpreter import Outcome
 from engine.api.cel.library.quantities import QUANTITY
 from engine.api.cel.syntax import CompileError
-from engine.api.cel.types import ANY, BOOL, DYN, STRING, map_of, struct
+from engine.api.cel.types import ANY, BOOL, DYN, STRING, Type, map_of, struct
 
 COST_LIMIT = 1_000_000
 DEVICE = struct("kubernetes.DRADevice")
@@ -49,10 +49,10 @@ def _environment() -> Environment:
 
 
 @lru_cache(maxsize=1024)
-def compiled(expression: str) -> Program:
+def compiled(expression: str, wanted: tuple[Type, ...] = (BOOL, ANY, DYN)) -> Program:
     """Raises CompileError."""
     program = _environment().compile(expression)
-    if program.result not in (BOOL, ANY, DYN):
+    if program.result not in wanted:
         raise CompileError(f"must evaluate to bool or the unknown type, not {program.result}")
     return program
 

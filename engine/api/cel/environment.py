@@ -1,6 +1,6 @@
 """Expressions with the variables, types and functions that they may speak of: what is compiled, and how it runs.
 
-Source: apiserver pkg/cel/environment/base.go says which parts of CEL Kubernetes has on.
+Source: apiserver pkg/cel/environment.
 """
 
 from __future__ import annotations
@@ -11,28 +11,22 @@ from typing import Any
 
 from engine.api.cel import types
 from engine.api.cel.checker import Checked, check
-from engine.api.cel.conversions import conversions
 from engine.api.cel.costs import UNKNOWN, Estimator, Range, Sizes
 from engine.api.cel.estimates import call_estimate
 from engine.api.cel.functions import Function, Library, joined
 from engine.api.cel.grammar import TOO_DEEP
 from engine.api.cel.interpreter import Outcome, plan, run
 from engine.api.cel.library import authorization
-from engine.api.cel.library.addresses import CIDR, IP, URL, addresses
-from engine.api.cel.library.extended_lists import extended_lists
-from engine.api.cel.library.lists import lists
-from engine.api.cel.library.named_formats import FORMAT, named_formats
-from engine.api.cel.library.optionals import optionals
+from engine.api.cel.library.addresses import CIDR, IP, URL
+from engine.api.cel.library.named_formats import FORMAT
 from engine.api.cel.library.patches import literal_field, literal_type, patches
-from engine.api.cel.library.quantities import QUANTITY, quantities
-from engine.api.cel.library.texts import texts
-from engine.api.cel.library.versions import SEMVER, versions
+from engine.api.cel.library.quantities import QUANTITY
+from engine.api.cel.library.versions import SEMVER
 from engine.api.cel.literals import wrong_literals, wrong_pattern
-from engine.api.cel.operators import operators
 from engine.api.cel.parser import parse
+from engine.api.cel.releases import Release, functions, macros
 from engine.api.cel.stack import room
 from engine.api.cel.syntax import CompileError, ProgramError, Source
-from engine.api.cel.times import times
 from engine.api.cel.types import Type
 from engine.api.cel.values import EvaluationError
 
@@ -48,12 +42,6 @@ Fields = Mapping[str, Type]
 
 
 @lru_cache(maxsize=1)
-def _functions() -> Mapping[str, Function]:
-    return joined(operators(), conversions(), times(), texts(), lists(), extended_lists(), optionals(), quantities(),
-                  versions(), addresses(), named_formats(), authorization.authorization())  # fmt: skip
-
-
-@lru_cache(maxsize=1)
 def _type_names() -> Mapping[str, Type]:
     return {_named(type_): type_ for type_ in _BASIC}
 
@@ -64,7 +52,7 @@ def _named(type_: Type) -> str:
 
 class Environment:
     """`structs` are the fields of the types that variables are of. `literals` says that objects and patches can be
-    written; `binding` that there is `cel.bind`."""
+    written; `binding` that there is `cel.bind`; `release` is the one in which an expression is new."""
 
     def __init__(
         self,
@@ -74,14 +62,15 @@ class Environment:
         literals: bool = False,
         binding: bool = False,
         libraries: Iterable[Library] = (),
+        release: Release | None = None,
     ) -> None:
         self.variables = variables
         self._structs = structs or {}
         self._literals = literals
-        self._binding = binding
+        self._macros = macros(release, binding=binding)
         self.type_names = _type_names()
         extra = [*libraries, patches()] if literals else list(libraries)
-        self.functions = _functions() if not extra else _extended(_functions(), extra)
+        self.functions = functions(release) if not extra else _extended(functions(release), extra)
 
     def field(self, type_name: str, name: str) -> Type | None:
         if type_name in self._structs:
@@ -107,7 +96,7 @@ class Environment:
 
     def _compile(self, source: str) -> Program:
         try:
-            checked = check(parse(source, binding=self._binding), source, self)
+            checked = check(parse(source, self._macros), source, self)
         except CompileError as error:
             raise CompileError(f"compilation failed: {error}") from None
         wrong = list(wrong_literals(checked))

@@ -6,6 +6,7 @@ Source: cel-go parser/macro.go, ext/comprehensions.go, ext/lists.go (sortBy).
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from engine.api.cel.syntax import Loop, Node
 
@@ -22,13 +23,26 @@ class MacroError(ValueError):
 Expander = Callable[[int, Node, list[Node]], Node]
 
 
-def expanded(name: str, offset: int, target: Node | None, args: list[Node], *, binding: bool) -> Node | None:
+class Macros(NamedTuple):
+    """Which are known besides those that always are: `cel.bind`, loops with two variables, `sortBy`."""
+
+    binding: bool = False
+    pairs: bool = True
+    sorting: bool = True
+
+
+def expanded(name: str, offset: int, target: Node | None, args: list[Node], known: Macros) -> Node | None:
     """The expression that a macro stands for; None for a call that is no macro. Raises MacroError."""
     if target is None:
         return _has(offset, args) if name == "has" and len(args) == 1 else None
-    if binding and name == "bind" and len(args) == 3 and (target.kind, target.name) == ("ident", "cel"):
+    if known.binding and name == "bind" and len(args) == 3 and (target.kind, target.name) == ("ident", "cel"):
         return _bind(offset, args)
-    expander = _MACROS.get((name, len(args)))
+    called = (name, len(args))
+    expander = _MACROS.get(called)
+    if expander is None and known.pairs:
+        expander = _PAIRS.get(called)
+    if expander is None and known.sorting and called == ("sortBy", 2):
+        expander = _sort_by
     return expander(offset, target, args) if expander is not None else None
 
 
@@ -200,6 +214,10 @@ _MACROS: dict[tuple[str, int], Expander] = {
     ("map", 2): _map,
     ("map", 3): _map,
     ("filter", 2): _filter,
+    ("optMap", 2): _opt_map(flat=False),
+    ("optFlatMap", 2): _opt_map(flat=True),
+}
+_PAIRS: dict[tuple[str, int], Expander] = {
     ("all", 3): _quantifier_of_two("all"),
     ("exists", 3): _quantifier_of_two("exists"),
     ("existsOne", 3): _quantifier_of_two("exists_one"),
@@ -210,7 +228,4 @@ _MACROS: dict[tuple[str, int], Expander] = {
     ("transformMap", 4): _transform_map,
     ("transformMapEntry", 3): _transform_entry,
     ("transformMapEntry", 4): _transform_entry,
-    ("sortBy", 2): _sort_by,
-    ("optMap", 2): _opt_map(flat=False),
-    ("optFlatMap", 2): _opt_map(flat=True),
 }

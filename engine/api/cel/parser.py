@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from engine.api.cel.grammar import TOO_DEEP, what_is_wrong
-from engine.api.cel.macros import MacroError, expanded
+from engine.api.cel.macros import MacroError, Macros, expanded
 from engine.api.cel.syntax import CompileError, Issue, Node, Source
 from engine.api.cel.tokens import NoToken, Token, tokens
 from engine.api.cel.values import MAX_INT, MAX_UINT, UInt
@@ -29,6 +29,7 @@ _ARITHMETIC = {
     "+": ("_+_", 1),
     "-": ("_-_", 1),
 }  # and what binds closer
+_MACROS = Macros()
 _MOST_NESTED = 250  # rules of one kind within each other
 
 
@@ -40,10 +41,10 @@ class _TooDeep(Exception):
     """The words make an expression that is nested too deep."""
 
 
-def parse(text: str, *, binding: bool = False) -> Node:
-    """`binding` says whether `cel.bind` is known. Raises CompileError."""
+def parse(text: str, macros: Macros = _MACROS) -> Node:
+    """Raises CompileError."""
     source = Source(text)
-    parser = _Parser(binding=binding)
+    parser = _Parser(macros)
     try:
         parser.tokens = tokens(text)
         root = parser.expression()
@@ -58,9 +59,9 @@ def parse(text: str, *, binding: bool = False) -> Node:
 
 
 class _Parser:
-    def __init__(self, *, binding: bool) -> None:
+    def __init__(self, macros: Macros) -> None:
         self.tokens: list[Token] = []
-        self.binding = binding
+        self.macros = macros
         self.place = 0
         self.depths = dict.fromkeys(("expr", "relation", "calc", "member"), 0)
         self.issues: list[Issue] = []
@@ -218,7 +219,7 @@ class _Parser:
 
     def _called(self, name: str, bracket: Token, args: list[Node], target: Node | None) -> Node:
         try:
-            macro = expanded(name, bracket.offset, target, args, binding=self.binding)
+            macro = expanded(name, bracket.offset, target, args, self.macros)
         except MacroError as error:
             return self.issue(error.offset, str(error))
         return macro or Node("call", bracket.offset, name, target=target, args=args)

@@ -18,6 +18,7 @@ from engine.api.crd.list_rules import check_lists
 from engine.api.crd.rule_texts import check_texts
 from engine.api.crd.structural import META_FIELDS, Structural
 from engine.api.crd.structural_rules import structural_problems
+from engine.api.validation.new_expressions import NewExpressions
 from engine.api.validation.problems import Problems
 
 # What is refused, and whether an empty one is too.
@@ -71,7 +72,7 @@ def check_schema(raw: Raw, path: str, problems: Problems, *, status: bool, deman
         problems.forbidden(f"{path}.nullable", "nullable cannot be true at the root")
     unreadable = _unreadable(raw) if demands.structural else ""
     ruled = demands.structural and not unreadable and _sound(raw, path, problems, demands)
-    walk, found = _Walk(demands), Found()
+    walk, found = _Walk(demands, problems.expressions), Found()
     walk.node(raw, path, found, Place(root=True, count=Count() if ruled else None))
     problems += [*found.schema, *found.rules]
     if unreadable and len(problems) == before:
@@ -113,8 +114,9 @@ def _root_with_status(raw: Raw, path: str, problems: Problems) -> None:
 
 
 class _Walk:
-    def __init__(self, demands: Demands) -> None:
+    def __init__(self, demands: Demands, expressions: NewExpressions) -> None:
         self._demands = demands
+        self._expressions = expressions
         self.total = Total(named=not demands.unchanged)
 
     def node(self, raw: Raw, path: str, found: Found, place: Place) -> None:
@@ -133,7 +135,9 @@ class _Walk:
         check_lists(raw, path, own.schema, self._demands)
         check_texts(raw, path, own.schema)
         if raw.get("x-kubernetes-validations") and not own.schema and place.count is not None:
-            check_rules(Structural(raw), path, own.rules, self.total, place.count, lost=place.lost)
+            check_rules(
+                Structural(raw), path, own.rules, self.total, place.count, lost=place.lost, new=self._expressions
+            )
         found.schema += own.schema
         found.rules += own.rules
 

@@ -17,6 +17,7 @@ from engine.api.types import GVK, Object
 from engine.api.validation import text
 from engine.api.validation.declared import declaratively
 from engine.api.validation.metadata import NameRule, object_meta, object_meta_update, own_finalizers
+from engine.api.validation.new_expressions import NewExpressions
 from engine.api.validation.pods import template_as_before
 from engine.api.validation.problems import Problems
 from engine.api.validation.rules import Metadata, rules_for
@@ -55,7 +56,7 @@ def validate_status_update(info: ResourceInfo, new: Object, old: Object, *, now:
 
 
 def check_create(info: ResourceInfo, obj: Object) -> Work[Problems]:
-    problems = Problems()
+    problems = Problems(NewExpressions(info.release))
     rules = rules_for(info)
     if rules.first is not None:
         rules.first(obj, problems)
@@ -76,7 +77,8 @@ def check_create(info: ResourceInfo, obj: Object) -> Work[Problems]:
 
 
 def check_update(info: ResourceInfo, new: Object, old: Object) -> Work[Problems]:
-    problems, rules, metadata = Problems(), rules_for(info), _Metadata(info, new, old)
+    problems, rules = Problems(NewExpressions(info.release, old)), rules_for(info)
+    metadata = _Metadata(info, new, old)
     problems += metadata.common()
     if info.extension is not None:
         problems += metadata.changed()

@@ -26,6 +26,7 @@ def _compile(
     expression: str, path: str, problems: Problems, scope: Scope, wanted: tuple[Type, ...], *, told: str
 ) -> Type | None:
     """`told` is the expression as the error has it. Some of upstream's are trimmed first, and some are not."""
+    scope = scope._replace(release=problems.expressions.release_of(told))
     try:
         return admission.compiled(expression, scope, wanted).result
     except CompileError as error:
@@ -60,8 +61,9 @@ class Expressions:
 
 
 def device_selector(expression: str, path: str, problems: Problems) -> None:
+    """What comes to any type is let be where it is an attribute, not where it is `dyn`."""
     try:
-        program = devices.compiled(expression)
+        program = devices.compiled(expression, (types.BOOL, types.ANY))
     except CompileError as error:
         problems.invalid(path, expression, str(error))
         return

@@ -11,6 +11,7 @@ from typing import Any
 
 from engine.api import errors
 from engine.api.errors import Cause
+from engine.api.validation.new_expressions import STORED, NewExpressions
 from engine.api.validation.text import domain_prefixed_path
 
 NOT_NEGATIVE = "must be greater than or equal to 0"
@@ -22,8 +23,9 @@ NO_FIELD = "[]"
 class Problems(list[Cause]):
     """Field errors in the order found. Method names are those of apimachinery's field package."""
 
-    def __init__(self) -> None:
+    def __init__(self, expressions: NewExpressions = STORED) -> None:
         super().__init__()
+        self.expressions = expressions
         self.warned: list[str] = []
         """What would be wrong, had it not been so before."""
 

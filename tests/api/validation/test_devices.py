@@ -119,6 +119,19 @@ CASES: dict[str, tuple[GVK, Object, list[str]]] = {
             " | device.attributes[1].b\n | .................^"
         ],
     ),
+    "a class that asks for something of any type": (
+        CLASS,
+        {
+            "metadata": {"name": "a"},
+            "spec": {
+                "selectors": [{"cel": {"expression": each}} for each in ("device.attributes['b'].c", "dyn(true)")]
+            },
+        },
+        [
+            'spec.selectors[1].cel.expression: Invalid value: "dyn(true)": '
+            "must evaluate to bool or the unknown type, not dyn"
+        ],
+    ),
     "a slice": (SLICE, published(nodeName="node-1"), []),
     "a slice of nowhere": (SLICE, published(), [f"spec: Required value: {_PLACES}"]),
     "a slice of one node and of all": (

@@ -48,6 +48,11 @@ def addresses() -> Library:
     made = Library()
     _ips(made)
     _cidrs(made)
+    return made
+
+
+def urls() -> Library:
+    made = Library()
     _urls(made)
     return made
 

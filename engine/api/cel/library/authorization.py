@@ -82,10 +82,8 @@ def authorization() -> Library:
     made.member("group", (AUTHORIZER, STRING), _GROUP_CHECK, lambda check, group: check.of(_GROUP_CHECK, group=group))
     made.member("serviceAccount", (AUTHORIZER, STRING, STRING), AUTHORIZER, _service_account)
     made.member("resource", (_GROUP_CHECK, STRING), RESOURCE_CHECK, _resource)
-    for name, part in (("subresource", "subresource"), ("namespace", "namespace"), ("name", "name"),
-                       ("fieldSelector", "field_selector"), ("labelSelector", "label_selector")):  # fmt: skip
-        made.member(name, (RESOURCE_CHECK, STRING), RESOURCE_CHECK, lambda check, value, part=part: (
-            check.of(RESOURCE_CHECK, **{part: value})))  # fmt: skip
+    for part in ("subresource", "namespace", "name"):
+        _part(made, part, part)
     for type_ in (_PATH_CHECK, RESOURCE_CHECK):
         made.member("check", (type_, STRING), _DECISION, lambda check, verb: check.check(verb))
     made.member("allowed", (_DECISION,), BOOL, lambda decision: decision.answer.allowed)
@@ -93,6 +91,20 @@ def authorization() -> Library:
     made.member("errored", (_DECISION,), BOOL, lambda decision: bool(decision.answer.error))
     made.member("error", (_DECISION,), STRING, lambda decision: decision.answer.error)
     return made
+
+
+def selectors() -> Library:
+    """What a check of a resource can be narrowed to (AuthzSelectors)."""
+    made = Library()
+    _part(made, "fieldSelector", "field_selector")
+    _part(made, "labelSelector", "label_selector")
+    return made
+
+
+def _part(made: Library, name: str, part: str) -> None:
+    made.member(
+        name, (RESOURCE_CHECK, STRING), RESOURCE_CHECK, lambda check, value: check.of(RESOURCE_CHECK, **{part: value})
+    )
 
 
 def _path(check: Check, path: str) -> Check:

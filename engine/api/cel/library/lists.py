@@ -25,6 +25,11 @@ def lists() -> Library:
         made.member("sum", (list_of(type_),), type_, _sum_of(type_))
     made.member("indexOf", (LIST, A), INT, _index_of)
     made.member("lastIndexOf", (LIST, A), INT, _last_index_of)
+    return made
+
+
+def sets() -> Library:
+    made = Library()
     made.add("sets.contains", (LIST, LIST), BOOL, _holds_all, identity="list_sets_contains_list")
     made.add("sets.equivalent", (LIST, LIST), BOOL, _equivalent, identity="list_sets_equivalent_list")
     made.add("sets.intersects", (LIST, LIST), BOOL, lambda one, other: any(contains(one, item) for item in other),

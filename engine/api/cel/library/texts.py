@@ -42,12 +42,18 @@ def texts() -> Library:
     made.member("trim", (STRING,), STRING, lambda text: text.strip(_SPACE))
     made.member("join", (STRINGS,), STRING, _join)
     made.member("join", (STRINGS, STRING), STRING, _join)
-    made.member("format", (STRING, list_of(DYN)), STRING, formatted, identity="string_format")
-    made.add("strings.quote", (STRING,), STRING, lambda text: f'"{"".join(_QUOTED.get(each, each) for each in text)}"',
-             identity="strings_quote")  # fmt: skip
     made.member("find", (STRING, STRING), STRING, _find)
     made.member("findAll", (STRING, STRING), STRINGS, lambda text, pattern: _find_all(text, pattern, -1))
     made.member("findAll", (STRING, STRING, INT), STRINGS, _find_all)
+    return made
+
+
+def later_texts() -> Library:
+    """What cel-go's strings have had since their version 1."""
+    made = Library()
+    made.member("format", (STRING, list_of(DYN)), STRING, formatted, identity="string_format")
+    made.add("strings.quote", (STRING,), STRING, lambda text: f'"{"".join(_QUOTED.get(each, each) for each in text)}"',
+             identity="strings_quote")  # fmt: skip
     return made
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from engine.api.cel import types
 from engine.api.cel.environment import PER_CALL_LIMIT, Environment, Program
 from engine.api.cel.interpreter import Outcome
+from engine.api.cel.releases import Release
 from engine.api.cel.syntax import CompileError
 from engine.api.cel.types import Type
 from engine.api.crd.cel.declarations import Declaration, declared
@@ -43,21 +44,21 @@ class Compiler:
 
     def __init__(self, schema: Structural, *, root: bool) -> None:
         self.declaration = declared(schema, _SELF, resource=root)
-        self._environments: dict[bool, Environment] = {}
+        self._environments: dict[tuple[bool, Release | None], Environment] = {}
 
-    def rule(self, source: str, *, optional: bool = False) -> Expression:
-        """Raises CompileError."""
-        return self._compiled(source, types.BOOL, optional=optional, prefix="")
+    def rule(self, source: str, *, optional: bool = False, release: Release | None = None) -> Expression:
+        """`release` is the one in which it is new. Raises CompileError."""
+        return self._compiled(source, types.BOOL, (optional, release), prefix="")
 
-    def message(self, source: str, *, optional: bool = False) -> Expression:
+    def message(self, source: str, *, optional: bool = False, release: Release | None = None) -> Expression:
         """Raises CompileError. A message is checked with the variables of its rule, `optional` or not."""
-        return self._compiled(source, types.STRING, optional=optional, prefix="messageExpression ")
+        return self._compiled(source, types.STRING, (optional, release), prefix="messageExpression ")
 
-    def _compiled(self, source: str, wanted: Type, *, optional: bool, prefix: str) -> Expression:
+    def _compiled(self, source: str, wanted: Type, known: tuple[bool, Release | None], *, prefix: str) -> Expression:
         if self.declaration is None:
             raise CompileError("rule declared on schema that does not support validation rules")
         try:
-            program = self._environment(self.declaration, optional=optional).compile(source)
+            program = self._environment(self.declaration, known).compile(source)
         except CompileError as error:
             raise CompileError(f"{prefix}{error}") from None
         if program.result != wanted:
@@ -65,10 +66,11 @@ class Compiler:
             raise CompileError(f"{what} must evaluate to a {wanted}")
         return Expression(program, self.declaration)
 
-    def _environment(self, declaration: Declaration, *, optional: bool) -> Environment:
-        known = self._environments.get(optional)
-        if known is None:
-            own = declaration.type
+    def _environment(self, declaration: Declaration, known: tuple[bool, Release | None]) -> Environment:
+        found = self._environments.get(known)
+        if found is None:
+            own, (optional, release) = declaration.type, known
             variables = {"self": own, "oldSelf": types.optional_of(own) if optional else own}
-            known = self._environments[optional] = Environment(variables, structs=declaration.structs())
-        return known
+            found = Environment(variables, structs=declaration.structs(), release=release)
+            self._environments[known] = found
+        return found

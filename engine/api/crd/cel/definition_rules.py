@@ -12,6 +12,7 @@ from engine.api.cel.syntax import CompileError
 from engine.api.crd.cel.compiling import Compiler
 from engine.api.crd.structural import Structural
 from engine.api.types import Object
+from engine.api.validation.new_expressions import STORED, NewExpressions
 from engine.api.validation.problems import Problems
 
 _EXPRESSION_LIMIT = 10_000_000
@@ -68,25 +69,38 @@ class Count:
         return Count(root, most)
 
 
-def check_rules(schema: Structural, path: str, problems: Problems, total: Total, count: Count, *, lost: str) -> None:
+def check_rules(
+    schema: Structural,
+    path: str,
+    problems: Problems,
+    total: Total,
+    count: Count,
+    *,
+    lost: str,
+    new: NewExpressions = STORED,
+) -> None:
     """The rules of one node; `lost` is where values cannot be told from each other, "" for nowhere."""
-    node = _Node(schema, problems, total, count, lost)
+    node = _Node(schema, problems, total, count, lost, new)
     for index, rule in enumerate(schema.rules):
         node.rule(rule, f"{path}.x-kubernetes-validations[{index}]")
 
 
 class _Node:
-    def __init__(self, schema: Structural, problems: Problems, total: Total, count: Count, lost: str) -> None:
+    def __init__(
+        self, schema: Structural, problems: Problems, total: Total, count: Count, lost: str, new: NewExpressions
+    ) -> None:
         self._problems = problems
+        self._new = new
         self._total = total
         self._count = count
         self._lost = lost
         self._compiler = Compiler(schema, root=count.root)
 
     def rule(self, rule: Object, path: str) -> None:
-        problems, optional = self._problems, rule.get("optionalOldSelf")
+        problems, optional, source = self._problems, rule.get("optionalOldSelf"), rule["rule"]
         try:
-            expression = self._compiler.rule(rule["rule"], optional=bool(optional))
+            release = self._new.release_of(source)
+            expression = self._compiler.rule(source, optional=bool(optional), release=release)
         except CompileError as error:
             problems.invalid(f"{path}.rule", _internal(rule), str(error))
             expression = None
@@ -102,8 +116,9 @@ class _Node:
             problems.invalid(f"{path}.optionalOldSelf", optional, "may not be set if oldSelf is not used in rule")
 
     def _message(self, rule: Object, path: str) -> None:
+        source, optional = rule["messageExpression"], bool(rule.get("optionalOldSelf"))
         try:
-            expression = self._compiler.message(rule["messageExpression"], optional=bool(rule.get("optionalOldSelf")))
+            expression = self._compiler.message(source, optional=optional, release=self._new.release_of(source))
         except CompileError as error:
             self._problems.invalid(path, _internal(rule), str(error))
             return
