@@ -258,6 +258,49 @@ async def test_what_protects_is_put_back(world: World) -> None:
         await cluster.eventually("both are protected again", protected)
 
 
+# Whether the claim is kept, whose it is, and what is there of the Pod: its Node, its finalizers, its deletion.
+KEPT = {
+    "no-pod": (False, "", ""),
+    "named-scheduled": (True, "named", "node"),
+    "named-waiting": (False, "named", ""),
+    "named-finalizing": (True, "named", "node finalizer deleted"),
+    "own-scheduled": (True, "own", "node"),
+    "own-waiting": (False, "own", ""),
+    "own-finalizing": (False, "own", "node finalizer deleted"),
+    "own-stopping": (True, "own", "node deleted"),
+    "somebody-elses": (False, "other", "node"),
+}
+
+
+async def test_claims_are_protected_while_a_pod_uses_them(world: World) -> None:
+    async def given(admin: Client) -> None:
+        await admin.create(SERVICE_ACCOUNTS, {"metadata": {"name": "default"}}, namespace="default")
+        spec: Object = {"accessModes": [RWO], "resources": {"requests": {"storage": "1Gi"}}}
+        for row, (_, owner, state) in KEPT.items():
+            metadata: Object = {"name": f"{row}-data"}
+            if owner:
+                volume: Object = {"name": "data", "ephemeral": {"volumeClaimTemplate": {"spec": spec}}}
+                if owner == "named":
+                    volume = {"name": "data", "persistentVolumeClaim": {"claimName": f"{row}-data"}}
+                pod: Object = {"metadata": {"name": row}, "spec": {"containers": [{"name": "c", "image": "nginx"}]}}
+                pod["spec"] |= {"volumes": [volume], "nodeName": "node-1" if "node" in state else ""}
+                pod["metadata"]["finalizers"] = ["example.com/mine"] if "finalizer" in state else []
+                uid = (await admin.create(PODS, pod, namespace="default"))["metadata"]["uid"]
+                of = {"apiVersion": "v1", "kind": "Pod", "name": row, "uid": uid, "controller": True}
+                metadata["ownerReferences"] = [of] if owner == "own" else []
+            await admin.create(CLAIMS, {"metadata": metadata, "spec": spec}, namespace="default")
+            await admin.delete(CLAIMS, f"{row}-data", namespace="default")
+
+    async with running(world, controllers=(PVCProtectionController,), given=given) as cluster:
+        for row, (_, _, state) in KEPT.items():
+            if "deleted" in state:
+                grace = 0 if "finalizer" in state else 30
+                await cluster.admin.delete(PODS, row, namespace="default", grace_period_seconds=grace)
+        await world.clock.sleep(5)
+        kept = {claim["metadata"]["name"] for claim in await cluster.objects(CLAIMS)}
+        assert kept == {f"{row}-data" for row, (keeps, _, _) in KEPT.items() if keeps}
+
+
 async def test_ephemeral_claims_are_made_again_and_told_of_where_they_are_others(world: World) -> None:
     async with running(world, controllers=(EphemeralVolumeController,)) as cluster:
         await cluster.admin.create(SERVICE_ACCOUNTS, {"metadata": {"name": "default"}}, namespace="default")

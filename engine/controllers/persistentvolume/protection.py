@@ -10,6 +10,7 @@ from engine.api.types import PODS, Object, copy_object
 from engine.config import ClusterConfig
 from engine.controllers.controller import Controller
 from engine.controllers.features import serves_volume_attributes_classes, tells_unused_claims
+from engine.controllers.ownership import controller_of
 from engine.controllers.persistentvolume.objects import ATTRIBUTES_CLASSES, claim_key
 
 PVC_FINALIZER = "kubernetes.io/pvc-protection"
@@ -37,7 +38,7 @@ class PVCProtectionController(Controller):
         if claim is None:
             return
         if _leaves(claim, PVC_FINALIZER):
-            users = [pod for pod in self._pods.by_index("claim", key) if pod["spec"].get("nodeName")]
+            users = [pod for pod in self._pods.by_index("claim", key) if _uses(pod, claim)]
             self.note(desired="deleted", actual=f"used by {len(users)} pods")
             if not users:
                 await self.client.update(CLAIMS, _without(claim, PVC_FINALIZER))
@@ -64,9 +65,12 @@ class PVCProtectionController(Controller):
         return self._tells and _is_bound(new) and (old is None or _unused(new) is None)
 
     def _claims_of_changed(self, old: Object | None, new: Object | None) -> list[str]:
-        """Of a Pod that has gone; and of one that comes or ends, if it is told who uses a claim."""
+        """Of a Pod that has gone, or waits for its finalizers only; and of one that comes or ends, if it is told who
+        uses a claim."""
         if new is None:
             return claims_of(old) if old is not None else []
+        if _is_shut_down(new) and not (old is not None and _is_shut_down(old)):
+            return claims_of(new)
         changes = old is None or _has_ended(old) is not _has_ended(new)
         return claims_of(new) if self._tells and changes else []
 
@@ -158,6 +162,23 @@ def claims_of(pod: Object) -> list[str]:
         elif volume.get("ephemeral") is not None:
             found.append(f"{namespace}/{name}-{volume['name']}")
     return found
+
+
+def _uses(pod: Object, claim: Object) -> bool:
+    """A claim of a Pod's own is used until the kubelet is done with it: the Pod may wait for the claim to go."""
+    if not pod["spec"].get("nodeName"):
+        return False
+    name, volumes = claim["metadata"]["name"], pod["spec"].get("volumes") or ()
+    if any((volume.get("persistentVolumeClaim") or {}).get("claimName") == name for volume in volumes):
+        return True
+    owner = controller_of(claim)
+    return not _is_shut_down(pod) and owner is not None and owner["uid"] == pod["metadata"]["uid"]
+
+
+def _is_shut_down(pod: Object) -> bool:
+    """Whether it has been deleted and only its finalizers keep it."""
+    metadata = pod["metadata"]
+    return bool(metadata.get("deletionTimestamp")) and metadata.get("deletionGracePeriodSeconds") == 0
 
 
 def _has_ended(pod: Object) -> bool:
