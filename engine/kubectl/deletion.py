@@ -80,13 +80,13 @@ async def delete_unwatched(session: Session, info: Info, *, policy: str) -> None
     """
     await delete(session, info, grace=session.flags.number("grace-period"), policy=policy)
     end = session.clock.monotonic() + session.flags.seconds("timeout")
-    while await _is_there(session, info):
+    while await is_there(session, info):
         if session.clock.monotonic() >= end:
             raise CommandError("context deadline exceeded")
         await session.clock.sleep(min(RETRY_SECONDS, end - session.clock.monotonic()))
 
 
-async def _is_there(session: Session, info: Info) -> bool:
+async def is_there(session: Session, info: Info) -> bool:
     try:
         await session.get(info.resource, info.name, info.namespace)
     except ApiError as error:

@@ -50,7 +50,13 @@ def _steps(name: str, folder: Path) -> list[Step]:
     node.write_text(NODE)
     text = (SCRIPTS / f"{name}.txt").read_text().replace("WEB", SAMPLE).replace("NODE", str(node))
     text = text.replace("FILES", str(MANIFESTS)).replace("FOLDER", str(folder))
-    return [Step(line) for line in text.splitlines() if line and not line.startswith("#")]
+    return [_step(line) for line in text.splitlines() if line and not line.startswith("#")]
+
+
+def _step(line: str) -> Step:
+    """What stands after `<<<` is what the command is given to read."""
+    argv, _, stdin = line.partition(" <<< ")
+    return Step(argv, stdin.replace("\\n", "\n"))
 
 
 def _aged(printed: Printed) -> Printed:

@@ -5,6 +5,7 @@ Source of the behaviour: kubectl pkg/cmd/drain and pkg/drain (drain.go, filters.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.api.errors import ApiError
@@ -12,8 +13,8 @@ from engine.api.selectors import LabelSelector
 from engine.api.types import Object
 from engine.api.wire import STRATEGIC_PATCH
 from engine.kubectl.command import Command, Run
-from engine.kubectl.deletion import FOREVER, delete, wait_gone
-from engine.kubectl.errors import Aggregate, CommandError, Exit, UsageError, of
+from engine.kubectl.deletion import FOREVER, delete, is_there, wait_gone
+from engine.kubectl.errors import Aggregate, CommandError, UsageError
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import DRY_RUN, SELECTOR
 from engine.kubectl.selection import Info, Selection, collect
@@ -99,9 +100,9 @@ async def drain(session: Session) -> None:
         session.err("There are pending nodes to be drained:")
         for name in names:
             session.err(f" {name}")
-        parts = [part for name in names for part in _parts(failed[name])]
-        session.err("\n".join(dict.fromkeys(str(part) for part in parts)))
-        raise Exit(1)
+        if len(names) == 1:
+            raise failed[names[0]]
+        raise Aggregate([part for name in names for part in _parts(failed[name])])
 
 
 def _parts(error: Exception) -> list[Exception]:
@@ -119,18 +120,61 @@ async def _drain(session: Session, info: Info, dry_run: str) -> None:
         for pod in pods:
             await _try_eviction(session, pod, dry_run)
         return
-    timeout = session.flags.seconds("timeout") or FOREVER
     try:
-        async with session.clock.timeout(timeout):
+        await (_delete_all if session.flags.on("disable-eviction") else _evict_all)(session, pods)
+    except (Aggregate, CommandError, ApiError) as error:
+        await _tell_of_pending(session, info, pods, error)
+        raise
+
+
+async def _tell_of_pending(session: Session, node: Info, pods: Sequence[Info], error: Exception) -> None:
+    pending = [pod for pod in pods if await is_there(session, pod)]
+    if pending:
+        session.err(f'There are pending pods in node "{node.name}" when an error occurred: {error}')
+    for pod in pending:
+        session.err(f"pod/{pod.name}")
+
+
+async def _evict_all(session: Session, pods: Sequence[Info]) -> None:
+    """Ask for the evictions and wait until the Pods are gone. Raises Aggregate when that takes too long."""
+    asked: set[str] = set()
+    left = list(pods)
+    limit = session.flags.seconds("timeout")
+    try:
+        async with session.clock.timeout(limit or FOREVER):
             for pod in pods:
                 await _evict(session, pod)
+                asked.add(pod.where)
             for pod in pods:
-                await wait_gone(session, pod, pod.object["metadata"].get("uid", ""), timeout=FOREVER)
-                session.out(f"pod/{pod.name} evicted")
+                await _wait(session, pod, "evicted")
+                left.remove(pod)
     except TimeoutError as error:
-        raise CommandError(
-            f"error when waiting for pods to terminate: global timeout reached: {session.flags.seconds('timeout'):g}s"
-        ) from error
+        raise Aggregate([_late(pod, limit, asked=pod.where in asked) for pod in left]) from error
+
+
+def _late(pod: Info, limit: float, *, asked: bool) -> CommandError:
+    if not asked:
+        text = f'error when evicting pods/"{pod.name}" -n "{pod.namespace}": global timeout reached: {limit:g}s'
+        return CommandError(text)
+    where = f'pod "{pod.name}" in namespace "{pod.namespace}"'
+    return CommandError(f"error when waiting for {where} to terminate: context deadline exceeded")
+
+
+async def _delete_all(session: Session, pods: Sequence[Info]) -> None:
+    """Delete the Pods and wait until they are gone. Raises CommandError when that takes too long."""
+    try:
+        async with session.clock.timeout(session.flags.seconds("timeout") or FOREVER):
+            for pod in pods:
+                await delete(session, pod, grace=session.flags.number("grace-period"))
+            for pod in pods:
+                await _wait(session, pod, "deleted")
+    except TimeoutError as error:
+        raise CommandError("context deadline exceeded") from error
+
+
+async def _wait(session: Session, pod: Info, done: str) -> None:
+    await wait_gone(session, pod, pod.object["metadata"].get("uid", ""), timeout=FOREVER)
+    session.out(f"pod/{pod.name} {done}")
 
 
 async def _filter(session: Session, pods: list[Object]) -> list[Object]:
@@ -165,7 +209,7 @@ async def _filter(session: Session, pods: list[Object]) -> list[Object]:
             warned.setdefault("deleting Pods that declare no controller", []).append(name)
         leaving.append(pod)
     if refused:
-        raise of([CommandError(f"{why}: {', '.join(names)}") for why, names in refused.items()])
+        raise Aggregate([CommandError(f"{why}: {', '.join(names)}") for why, names in refused.items()])
     if warned:
         session.err("Warning: " + "; ".join(f"{why}: {', '.join(names)}" for why, names in warned.items()))
     return leaving
@@ -180,10 +224,10 @@ async def _try_eviction(session: Session, pod: Info, dry_run: str) -> None:
     if dry_run == "client":
         session.out(f"evicting pod {pod.namespace}/{pod.name} (dry run)")
         return
-    session.out(f"evicting pod {pod.namespace}/{pod.name} (server dry run)")
     if session.flags.on("disable-eviction"):
         await delete(session, pod, grace=session.flags.number("grace-period"), dry_run=True)
         return
+    session.out(f"evicting pod {pod.namespace}/{pod.name} (server dry run)")
     body = _eviction(session, pod)
     body["deleteOptions"]["dryRun"] = ["All"]
     await session.request("POST", session.path_of(pod.resource, pod.namespace, pod.name, "eviction"), body=body)
@@ -202,11 +246,7 @@ def _eviction(session: Session, pod: Info) -> Object:
 
 async def _evict(session: Session, pod: Info) -> None:
     """Ask for the eviction, again and again while a disruption budget is in the way."""
-    grace = session.flags.number("grace-period")
     session.out(f"evicting pod {pod.namespace}/{pod.name}")
-    if session.flags.on("disable-eviction"):
-        await delete(session, pod, grace=grace)
-        return
     body = _eviction(session, pod)
     path = session.path_of(pod.resource, pod.namespace, pod.name, "eviction")
     while True:
@@ -216,7 +256,8 @@ async def _evict(session: Session, pod: Info) -> None:
             if error.reason == "NotFound":
                 return
             if error.code != 429:
-                raise
+                why = f'error when evicting pods/"{pod.name}" -n "{pod.namespace}": {error.message}'
+                raise Aggregate([CommandError(why)]) from error
             session.err(
                 f'error when evicting pods/"{pod.name}" -n "{pod.namespace}" (will retry after 5s): {error.message}'
             )

@@ -27,7 +27,7 @@ from engine.kubectl.flagsets import (
     field_manager,
     filename,
 )
-from engine.kubectl.printers.objects import result_printer
+from engine.kubectl.printers.objects import Printer, result_printer
 from engine.kubectl.selection import Info, Selection, is_one_file, visit
 from engine.kubectl.session import Session
 
@@ -122,6 +122,7 @@ class _Editor:
     done: str
     dry_run: str
     one: bool
+    printer: Printer | None = None
 
     async def __call__(self, info: Info) -> None:
         if self.session.flags.on("list"):
@@ -146,8 +147,10 @@ class _Editor:
                     dryRun="All" if self.dry_run == "server" else None,
                 )
             )
-        operation = self._operation(before, after)
-        result_printer(self.session, operation, dry_run=self.dry_run)(info.object, info.resource)
+        printer = self.printer or result_printer(self.session, self._operation(before, after), dry_run=self.dry_run)
+        if self.noun == "annotation":  # one prints all, with lines between documents; labels are printed one by one
+            self.printer = printer
+        printer(info.object, info.resource)
 
     @property
     def _local(self) -> bool:

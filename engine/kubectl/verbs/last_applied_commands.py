@@ -39,6 +39,9 @@ async def view(session: Session) -> None:
         raise errors[0]
     for info in found:
         applied = last_applied.original(info.object)
+        if applied is None and info.source:
+            missing = f"no last-applied-configuration annotation found on resource: {info.name}"
+            raise CommandError(f'error when {missing}\n "{info.source}": <nil>')
         if applied is None:
             continue
         if output == "json":

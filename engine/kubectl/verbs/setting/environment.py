@@ -89,23 +89,29 @@ def _parse(session: Session, words: list[str]) -> tuple[list[Object], list[str]]
     """The variables to set and those to take away. Raises CommandError."""
     variables: list[Object] = []
     removed: list[str] = []
+    named: set[str] = set()
     for word in words:
         name, equals, value = word.partition("=")
         if word == "-":
-            for line in session.stdin.read().splitlines():
-                key, _, text = line.partition("=")
-                variables.append({"name": key, "value": text})
+            variables += _read(session.stdin.read())
         elif equals:
             if not NAME.fullmatch(name):
                 raise CommandError(f'"{name}" is not a valid key name: {WRONG_NAME}')
             variables.append({"name": name, "value": value})
+            named.add(name)
         elif word.endswith("-"):
             removed.append(word[:-1])
         else:
             raise CommandError(f"unknown environment variable: {word}")
-    if {variable["name"] for variable in variables} & set(removed):
+    if named & set(removed):
         raise CommandError("can not both modify and remove the same environment variable in the same command")
     return variables, removed
+
+
+def _read(text: str) -> list[Object]:
+    """The variables of lines like A=b; what stands after a # and lines without a = say nothing."""
+    pairs = [line.partition("#")[0].partition("=") for line in text.splitlines()]
+    return [{"name": name, "value": value} for name, equals, value in pairs if equals]
 
 
 def _set(session: Session, info: Info, container: Object, variables: list[Object], removed: list[str]) -> None:

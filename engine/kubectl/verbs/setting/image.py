@@ -23,9 +23,11 @@ async def run(session: Session) -> None:
         raise CommandError(f"invalid image format: {', '.join(wrong)}")
     images = dict(word.split("=", 1) for word in words)
 
-    def alter(info: Info, obj: Object) -> None:
+    def check() -> None:
         if not images:
             raise CommandError("at least one image update is required")
+
+    def alter(info: Info, obj: Object) -> None:
         spec = require_pod_spec(info, obj)
         for name, image in images.items():
             found = [
@@ -35,13 +37,12 @@ async def run(session: Session) -> None:
                 if name in ("*", container["name"])
             ]
             if not found:
-                raise CommandError(f'unable to find container named "{name}"')
+                raise CommandError(f'error: unable to find container named "{name}"')
             for container in found:
                 container["image"] = image
 
-    await change(
-        session, resources, alter, done="image updated", failing="failed to patch image update to pod template:"
-    )
+    failing = "failed to patch image update to pod template:"
+    await change(session, resources, alter, done="image updated", failing=failing, check=check)
 
 
 IMAGE = Command(
