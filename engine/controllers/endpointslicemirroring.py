@@ -74,36 +74,18 @@ class EndpointSliceMirroringController(Controller):
                 )
                 self.recorder.event(endpoints, WARNING, "TooManyAddressesToMirror", message)
         self.note(desired={"slices": len(wanted)}, actual={"slices": len(existing)})
-        try:
-            await self._replace(existing, wanted)
-        except ApiError as error:
-            if namespace_terminating(error):
-                return
-            if endpoints is not None:
-                message = f"Error updating mirrored Endpoint Slices for Endpoints {key}: {error}"
-                self.recorder.event(endpoints, WARNING, "FailedToUpdateEndpointSlices", message)
-            raise
-
-    async def _replace(self, existing: list[Object], wanted: list[Object]) -> None:
-        """Slices that say what is wanted stay; others are changed into it, then made or deleted."""
-        left = list(wanted)
-        spare = []
-        for each in existing:
-            same = next((new for new in left if _shown(new) == _shown(each)), None)
-            if same is None:
-                spare.append(each)
-            else:
-                left.remove(same)
-        for new in left:
-            old = next((each for each in spare if each["addressType"] == new["addressType"]), None)
-            if old is None:
-                namespace = new["metadata"]["namespace"]
-                self._writes.note(await self.client.create(ENDPOINT_SLICES, new, namespace=namespace))
-                continue
-            spare.remove(old)
-            metadata = {**old["metadata"], "labels": new["metadata"]["labels"]}
-            metadata["annotations"] = new["metadata"].get("annotations") or {}
-            self._writes.note(await self.client.update(ENDPOINT_SLICES, {**new, "metadata": metadata}))
+        made, changed, spare = plan(existing, wanted)
+        if endpoints is None or not endpoints["metadata"].get("deletionTimestamp"):
+            for new in made:
+                try:
+                    namespace = new["metadata"]["namespace"]
+                    self._writes.note(await self.client.create(ENDPOINT_SLICES, new, namespace=namespace))
+                except ApiError as error:
+                    if namespace_terminating(error):
+                        return
+                    raise
+        for each in changed:
+            self._writes.note(await self.client.update(ENDPOINT_SLICES, each))
         for old in spare:
             await self._delete(old)
 
@@ -124,15 +106,43 @@ def _mirrored_key(each: Object) -> Iterable[str]:
     return (f"{each['metadata']['namespace']}/{labels[SERVICE_NAME]}",)
 
 
+def plan(existing: list[Object], wanted: list[Object]) -> tuple[list[Object], list[Object], list[Object]]:
+    """What to make, what to write and what to delete. The first slice of its ports and family stays or is changed into
+    what is wanted for those; of the others as many are changed as would be made of their family."""
+    left, missing, changed = list(existing), [], []
+    for new in wanted:
+        old = next((each for each in left if _kind(each) == _kind(new)), None)
+        if old is None:
+            missing.append(new)
+            continue
+        left.remove(old)
+        if _shown(old) != _shown(new):
+            changed.append(_changed(old, new))
+    made = []
+    for new in missing:
+        old = next((each for each in left if each["addressType"] == new["addressType"]), None)
+        if old is None:
+            made.append(new)
+        else:
+            left.remove(old)
+            changed.append(_changed(old, new))
+    return made, changed, left
+
+
+def _changed(old: Object, new: Object) -> Object:
+    metadata = {**old["metadata"], "labels": new["metadata"]["labels"]}
+    metadata["annotations"] = new["metadata"].get("annotations") or {}
+    return {**new, "metadata": metadata}
+
+
+def _kind(each: Object) -> tuple[str, list[bytes]]:
+    return each["addressType"], sorted(map(_key, each.get("ports") or ()))
+
+
 def _shown(each: Object) -> tuple[object, ...]:
     metadata = each["metadata"]
-    return (
-        each["addressType"],
-        each.get("endpoints") or [],
-        each.get("ports") or [],
-        metadata.get("labels") or {},
-        metadata.get("annotations") or {},
-    )
+    endpoints = sorted(map(_key, each.get("endpoints") or ()))
+    return endpoints, metadata.get("labels") or {}, metadata.get("annotations") or {}
 
 
 class Subset(NamedTuple):

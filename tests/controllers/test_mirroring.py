@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from engine.api.types import ENDPOINT_SLICES, ENDPOINTS, PODS, SERVICES, Object
-from engine.controllers.endpointslicemirroring import MIRROR, skipped_addresses, wanted_slices
+from engine.controllers.endpointslicemirroring import MIRROR, plan, skipped_addresses, wanted_slices
 from engine.world import World
 from tests.controllers.cluster import PodHands, TestCluster, running
 
@@ -64,6 +66,35 @@ def test_a_slice_has_all_addresses_of_a_subset_up_to_a_thousand() -> None:
     of = endpoints(subset(*many), uid="u")
     assert [len(each["endpoints"]) for each in wanted_slices(of)] == [1000]
     assert skipped_addresses(of) == 10
+
+
+OTHER = {**PORT, "port": 5433}
+SETS: dict[str, tuple[list[Object], list[Object], list[str], list[str], list[str]]] = {
+    "nothing yet": ([], [subset("10.0.0.1")], ["IPv4"], [], []),
+    "as it was": ([subset("10.0.0.1", "10.0.0.2")], [subset("10.0.0.2", "10.0.0.1")], [], [], []),
+    "one more": ([subset("10.0.0.1")], [subset("10.0.0.1", "10.0.0.2")], [], ["s0=5432"], []),
+    "another port": ([subset("10.0.0.1")], [{**subset("10.0.0.1"), "ports": [OTHER]}], [], ["s0=5433"], []),
+    "another family": ([subset("10.0.0.1")], [subset("2001:db8::1")], ["IPv6"], [], ["s0"]),
+    "none any more": ([subset("10.0.0.1")], [], [], [], ["s0"]),
+    "each keeps its ports": (
+        [subset("10.0.0.1"), {**subset("10.0.0.2"), "ports": [OTHER]}],
+        [{**subset("10.0.0.3"), "ports": [OTHER]}, subset("10.0.0.4")],
+        [], ["s1=5433", "s0=5432"], [],
+    ),
+    "too many": ([subset("10.0.0.1"), {**subset("10.0.0.2"), "ports": [OTHER]}], [subset("10.0.0.1")], [], [], ["s1"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_slices_are_kept_or_changed_where_they_can_be(name: str) -> None:
+    before, after, made, changed, deleted = SETS[name]
+    existing = wanted_slices(endpoints(*before, uid="u"))
+    for number, each in enumerate(existing):
+        each["metadata"]["name"] = f"s{number}"
+    planned = plan(existing, wanted_slices(endpoints(*after, uid="u")))
+    assert [each["addressType"] for each in planned[0]] == made
+    assert [f"{each['metadata']['name']}={each['ports'][0]['port']}" for each in planned[1]] == changed
+    assert [each["metadata"]["name"] for each in planned[2]] == deleted
 
 
 async def mirrored(cluster: TestCluster, *addresses: str) -> list[Object]:
