@@ -174,6 +174,28 @@ async def test_an_eviction_names_its_pod(metadata: Object, client: Client, defau
     assert (caught.value.code, caught.value.message) == (400, "name in URL does not match name in Eviction object")
 
 
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        pytest.param({"dryRun": ["All", "All"]}, 500,
+                     "Non-matching dry-run options in request and content: [All] and [All All]", id="dryRun"),
+        pytest.param({"ignoreStoreReadErrorWithClusterBreakingPotential": True}, 422,
+                     'Eviction.policy "web" is invalid: deleteOptions.'
+                     "ignoreStoreReadErrorWithClusterBreakingPotential: Invalid value: true: "
+                     "can not be set for pod eviction, try after removing the option",
+                     id="unsafe"),
+    ],
+)  # fmt: skip
+async def test_an_eviction_deletes_as_its_request_says(
+    options: Object, code: int, message: str, client: Client, default_account: Object
+) -> None:
+    await make_pod(client, RUNNING)
+    eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "web"}, "deleteOptions": options}
+    with pytest.raises(ApiError) as caught:
+        await client.create(PODS, eviction, namespace="default", name="web", subresource="eviction", dry_run=True)
+    assert (caught.value.code, caught.value.message) == (code, message)
+
+
 async def test_two_budgets_are_too_many(client: Client, default_account: Object) -> None:
     await make_pod(client, RUNNING)
     for name in ("web", "other"):

@@ -8,7 +8,7 @@ import pytest
 
 from engine.api.errors import ApiError
 from engine.api.types import CONFIGMAPS, GVR, LEASES, NODES, PODS, SECRETS, SERVICE_ACCOUNTS, Object
-from engine.apiserver.admission.node_pods import mirror_pod_refusal
+from engine.apiserver.admission.node_pods import reference_refusal
 from engine.client import Client
 from tests.apiserver.conftest import ClientFor, config_map, pod
 from tests.apiserver.conftest import account as service_account
@@ -144,9 +144,11 @@ MIRROR_PODS = {
     "a blocking owner": (
         [{**OWNER, "blockOwnerDeletion": True}], {}, "must not set blockOwnerDeletion on an owner reference"
     ),
-    "another uid": ([{**OWNER, "uid": "another"}], {}, "UID mismatch: expected another got"),
-    "a config map": ([OWNER], {"volumes": [SOURCES[1]]}, 'can not create pods that reference "configmaps"'),
-    "a claim": ([OWNER], {"volumes": [SOURCES[3]]}, 'can not create pods that reference "persistentvolumeclaims"'),
+    "another uid, before what is referred to": (
+        [{**OWNER, "uid": "another"}], {"volumes": [SOURCES[1]]}, "UID mismatch: expected another got"
+    ),
+    "a config map": ([OWNER], {"volumes": [SOURCES[1]]}, "can not create pods that reference configmaps"),
+    "a claim": ([OWNER], {"volumes": [SOURCES[3]]}, "can not create pods that reference persistentvolumeclaims"),
 }  # fmt: skip
 
 
@@ -195,15 +197,13 @@ REFERENCES: dict[str, tuple[Object, str]] = {
 def test_a_mirror_pod_refers_to_nothing(name: str) -> None:
     spec, what = REFERENCES[name]
     made = pod("a", nodeName="node-1", **spec)
-    made["metadata"] |= {"annotations": {"kubernetes.io/config.mirror": "hash"}, "ownerReferences": [OWNER]}
-    assert mirror_pod_refusal(made, "node-1") == f'node "node-1" can not create pods that reference "{what}"'
+    assert reference_refusal(made, "node-1") == f'node "node-1" can not create pods that reference {what}'
 
 
 @pytest.mark.parametrize("source", ["hostPath", "emptyDir", "downwardAPI", "nfs", "image", "portworxVolume"])
 def test_a_mirror_pod_has_what_is_on_its_node(source: str) -> None:
     made = pod("a", nodeName="node-1", volumes=[{"name": "v", source: {}}])
-    made["metadata"] |= {"annotations": {"kubernetes.io/config.mirror": "hash"}, "ownerReferences": [OWNER]}
-    assert mirror_pod_refusal(made, "node-1") == ""
+    assert reference_refusal(made, "node-1") == ""
 
 
 async def test_a_kubelet_reports_of_a_claim_what_it_sees(kubelet: Client) -> None:

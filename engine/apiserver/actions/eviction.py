@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from engine.api.errors import ApiError, bad_request, conflict, forbidden
+from engine.api.errors import ApiError, bad_request, conflict, field_invalid, forbidden, invalid
 from engine.api.selectors import LabelSelector
 from engine.api.types import GVK, GVR, PODS, Object, copy_object
 from engine.apiserver.actions.admitted import admit_create, owned
@@ -15,6 +15,7 @@ from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call, describe
 from engine.apiserver.registry.body import decode_value, read_value
 from engine.apiserver.registry.delete import Deleter
+from engine.apiserver.registry.delete_options import UNSAFE
 from engine.apiserver.registry.options import WriteOptions
 from engine.apiserver.registry.write import Writer
 
@@ -47,11 +48,12 @@ class EvictionAction:
         value = read_value(self._backend.definitions, call.request)
         eviction = decode_value(call, self._backend.definitions, EVICTION, value=value, validation=options.validation)
         eviction = owned(self._backend, call, EVICTION, eviction, options)
-        if eviction["metadata"].get("name", "") != call.info.name:
-            raise bad_request("name in URL does not match name in Eviction object")
+        asked = call.request.query.get("dryRun", [])
+        await admit_create(
+            self._backend, call, eviction, options, check=lambda changed: _check(call.info.name, changed, asked)
+        )
         body: dict[str, Any] = dict(eviction.get("deleteOptions") or {})
-        options = _with_dry_run(options, call.request.query.get("dryRun", []), body.get("dryRun") or [])
-        await admit_create(self._backend, call, eviction, options)
+        options = replace(options, dry_run=options.dry_run or bool(body.get("dryRun")))
         stored = await self._backend.storage.get(call.gvr_resource, call.info.namespace, call.info.name)
         if stored is not None and _counts(stored.object):
             await self._check_budgets(call, stored.object, options)
@@ -152,12 +154,19 @@ class EvictionAction:
         return error
 
 
-def _with_dry_run(options: WriteOptions, of_request: list[str], of_body: list[str]) -> WriteOptions:
-    """Either may say that nothing is to be kept, but not each something else (propagateDryRun)."""
+def _check(name: str, eviction: Object, of_request: list[str]) -> None:
+    """What plugins left of an eviction. Raises ApiError 400, 422, and 500 where the request says another `dryRun` than
+    the body: either may say that nothing is to be kept (propagateDryRun)."""
+    if eviction["metadata"].get("name", "") != name:
+        raise bad_request("name in URL does not match name in Eviction object")
+    body = eviction.get("deleteOptions") or {}
+    if body.get(UNSAFE):
+        why = "can not be set for pod eviction, try after removing the option"
+        raise invalid(EVICTION, name, [field_invalid(f"deleteOptions.{UNSAFE}", True, why)])
+    of_body = body.get("dryRun") or []
     if of_request and of_body and of_request != of_body:
         shown = f"[{' '.join(of_request)}] and [{' '.join(of_body)}]"
-        raise bad_request(f"Non-matching dry-run options in request and content: {shown}")
-    return replace(options, dry_run=options.dry_run or bool(of_body))
+        raise ApiError(500, "", f"Non-matching dry-run options in request and content: {shown}")
 
 
 def _check_preconditions(kept: Object, demands: Object) -> None:

@@ -29,17 +29,20 @@ _PROJECTED = {
 
 
 def mirror_pod_refusal(pod: Object, node: str) -> str:
-    """Why a node may not create a Pod; "" where it may, its owner's uid left aside."""
+    """Why a node may not create a Pod; "" where it may, its owner's uid and what it refers to left aside."""
     metadata, spec = pod.get("metadata") or {}, pod.get("spec") or {}
     if MIRROR not in (metadata.get("annotations") or {}):
         return f'pod does not have "{MIRROR}" annotation, node "{node}" can only create mirror pods'
     if spec.get("nodeName") != node:
         return f'node "{node}" can only create pods with spec.nodeName set to itself'
-    if why := _ownership(metadata.get("ownerReferences") or [], node):
-        return f'node "{node}" {why}'
-    if what := _reference(pod, spec):
-        return f'node "{node}" can not create pods that reference "{what}"'
-    return ""
+    why = _ownership(metadata.get("ownerReferences") or [], node)
+    return f'node "{node}" {why}' if why else ""
+
+
+def reference_refusal(pod: Object, node: str) -> str:
+    """Why a node may not create a Pod for what it refers to, asked last of all; "" where it may."""
+    what = _reference(pod, pod.get("spec") or {})
+    return f'node "{node}" can not create pods that reference {what}' if what else ""
 
 
 def _ownership(owners: list[Object], node: str) -> str:

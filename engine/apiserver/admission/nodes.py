@@ -8,7 +8,7 @@ from __future__ import annotations
 from engine.api.types import NODES, PODS, Object
 from engine.apiserver.admission.attributes import CHANGES, Attributes, Operation, Plugin, denied
 from engine.apiserver.admission.node_certificates import NodeCertificates
-from engine.apiserver.admission.node_pods import mirror_pod_refusal
+from engine.apiserver.admission.node_pods import mirror_pod_refusal, reference_refusal
 from engine.apiserver.admission.node_tokens import NodeTokens, not_listed
 from engine.apiserver.authorization import UnionAuthorizer
 from engine.apiserver.authorization.nodes import is_node, node_of
@@ -97,6 +97,8 @@ class NodeRestriction(Plugin):
             uid, owner = found["metadata"]["uid"], pod["metadata"]["ownerReferences"][0].get("uid", "")
             if owner != uid:
                 raise denied(attributes, f"node {node} UID mismatch: expected {owner} got {uid}")
+            if why := reference_refusal(pod, node):
+                raise denied(attributes, why)
         elif attributes.operation is Operation.DELETE:
             if _node_name(attributes.old) != node:
                 raise denied(attributes, f"node {_quoted(node)} can only delete pods with spec.nodeName set to itself")
