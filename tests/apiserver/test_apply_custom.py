@@ -164,6 +164,22 @@ async def test_the_status_is_owned_apart(client: Client) -> None:
     assert "labels" not in reported["metadata"]
 
 
+@pytest.mark.parametrize(
+    "given",
+    [{"uid": "x"}, {"deletionGracePeriodSeconds": 7}, {"generateName": "a-"}, {"finalizers": ["no finalizer"]}],
+    ids=lambda given: str(*given),
+)
+async def test_nothing_of_the_metadata_is_written_with_the_status(client: Client, given: Object) -> None:
+    await define(client, PORTS, subresources={"status": {}})
+    made = await apply(client, cron_tab(replicas=1))
+    reported = await merge(client, {"metadata": given, "status": {}}, subresource="status")
+    assert reported["status"] == {}
+    written = ("resourceVersion", "managedFields")
+    for each in (made, reported):
+        assert all(each["metadata"].pop(field) for field in written)
+    assert reported["metadata"] == made["metadata"]
+
+
 async def test_true_is_not_1(client: Client) -> None:
     await define(client, ANY)
     made = await apply(client, cron_tab(free=1))

@@ -248,7 +248,9 @@ def prepare_for_status_update(info: ResourceInfo, new: Object, old: Object, *, n
             _keep(new, old, field)
     for field, value in _NEW_STATUS.get(kind, {}).items():
         new.setdefault("status", {}).setdefault(field, _copied(value))
-    if info.custom or kind in _METADATA_KEPT:
+    if info.custom:
+        _keep_whole_metadata(new, old)
+    elif kind in _METADATA_KEPT:
         for field in _RESET_METADATA:
             _keep(new["metadata"], old["metadata"], field)
     if kind == ("apps", "Deployment"):
@@ -311,6 +313,13 @@ def _keep_metadata(new: Object, old: Object) -> None:
         metadata["deletionTimestamp"] = before["deletionTimestamp"]
     if "deletionGracePeriodSeconds" in before and "deletionGracePeriodSeconds" not in metadata:
         metadata["deletionGracePeriodSeconds"] = before["deletionGracePeriodSeconds"]
+
+
+def _keep_whole_metadata(new: Object, old: Object) -> None:
+    """All of it but who owns what now (apiextensions-apiserver pkg/registry/customresource/status_strategy.go)."""
+    metadata = dict(old["metadata"])
+    _keep(metadata, new["metadata"], "managedFields")
+    new["metadata"] = metadata
 
 
 def _count_generation(info: ResourceInfo, new: Object, old: Object) -> None:
