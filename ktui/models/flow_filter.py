@@ -74,8 +74,11 @@ class FlowFilter:
                 value = value if equals else next(pending, "")
                 if flag in LABELS:
                     labels = value
-                else:
-                    fields += [field for part in value.split(",") if (field := _field(part)) is not None]
+                    continue
+                for part in filter(None, value.split(",")):
+                    if (field := _field(part)) is None:
+                        return cls(text, problem=f"-F takes {' '.join(_FIELDS)}, as in verb=patch: {part} is none")
+                    fields.append(field)
             elif (field := _field(word)) is not None:
                 fields.append(field)
             else:

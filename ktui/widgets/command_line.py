@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from typing import ClassVar
 
 from rich.text import Text
-from textual import work
+from textual import events, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
@@ -17,12 +18,25 @@ from ktui.guard import Guarded
 from ktui.models.completion import common
 
 HISTORY = 500
+_CONTINUED = re.compile(r"[ \t]*\\\r?\n[ \t]*")
 HINT = "get pods -o wide · apply -f samples/web.yaml · scale deploy/web --replicas=5 · deploy · store"
 Complete = Callable[[str], Awaitable[list[str]]]
 
 
 class _Typed(Input):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "submit", "Run")]
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Lines that end with a backslash go on in the next, as for a shell; of several commands the first is taken."""
+        event.prevent_default()
+        event.stop()
+        lines = [line for line in _CONTINUED.sub(" ", event.text).splitlines() if line.strip()]
+        if not lines:
+            return
+        if len(lines) > 1:
+            told = f"the first of {len(lines)} pasted lines was taken: one command at a time"
+            self.app.notify(told, severity="warning", markup=False)
+        self.replace(lines[0], *self.selection)
 
 
 class CommandLine(Guarded, Vertical):

@@ -51,6 +51,20 @@ def test_fields(text: str, found: set[str]) -> None:
     assert {row.trace_id for row in model.rows} == found
 
 
+@pytest.mark.parametrize("text", ["-F nope=x", "-F verb", "-F verb=create,status.phase=Running", "-F =x"])
+def test_a_field_that_is_none_is_told_of(text: str) -> None:
+    model = _model()
+    model.filter = FlowFilter.parse(text)
+    assert text.split()[-1].split(",")[-1] in model.filter.problem
+    assert "verb kind resource namespace name hop outcome component" in model.filter.problem
+    assert {row.trace_id for row in model.rows} == {"pod", "deployment", "node", "role", "list"}
+
+
+def test_no_field_is_no_problem() -> None:
+    assert not FlowFilter.parse("-F").problem
+    assert not FlowFilter.parse("-F verb=get,").problem
+
+
 def test_labels_are_of_the_objects_that_have_been_found() -> None:
     model = _model()
     model.filter = FlowFilter.parse("-l app in (web, shop),tier!=db")

@@ -46,6 +46,9 @@ async def test_a_paste_into_the_command_line_stays_one_line(show: Show) -> None:
         line = driver.find(Input, "#command")
         line.post_message(events.Paste("get pods\nget nodes\n"))
         await driver.until(lambda: line.value == "get pods")
+        await driver.until(lambda: any("first of 2 pasted lines" in told.message for told in driver.app._notifications))
+        line.post_message(events.Paste(" -A \\\n  -o wide\n"))
+        await driver.until(lambda: line.value == "get pods -A -o wide")
 
 
 async def test_a_paste_that_comes_as_keys_does_nothing_where_nothing_takes_it(show: Show) -> None:
