@@ -64,6 +64,10 @@ class Converter(Protocol):
 
     async def to_storage(self, info: ResourceInfo, obj: Object) -> Object: ...
 
+    def asks(self, info: ResourceInfo) -> bool: ...
+
+    async def convert(self, info: ResourceInfo, obj: Object) -> Object: ...
+
 
 class Storage:
     converter: Converter | None = None

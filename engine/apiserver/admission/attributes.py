@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from engine.api.errors import ApiError, forbidden
 from engine.api.resources import ResourceInfo
-from engine.api.types import Object
+from engine.api.types import GVR, Object
 from engine.api.validation.text import qualified_name
 from engine.apiserver.admission.reinvocation import Reinvocation
 from engine.apiserver.authentication.user import UserInfo
@@ -48,6 +48,7 @@ class Attributes:
     reinvoked: bool = False  # whether this is the second round of mutating plugins
     wants_reinvocation: bool = False
     rounds: dict[str, Reinvocation] = field(default_factory=dict)  # what plugins remember of the first, by their names
+    conversions: list[tuple[GVR, Object, Object]] = field(default_factory=list)  # that webhooks have made for plugins
     key: str = field(init=False)  # `pods`, `deployments.apps`, with a subresource `pods/status`: every plugin asks
 
     def __post_init__(self) -> None:

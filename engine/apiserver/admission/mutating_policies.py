@@ -16,7 +16,7 @@ from engine.apiserver.admission.expression_errors import ExpressionError
 from engine.apiserver.admission.metrics import error_type
 from engine.apiserver.admission.policies import Bound, Concerned, Policies, Undecided
 from engine.apiserver.admission.reinvocation import Reinvocation
-from engine.apiserver.admission.requests import kind_of, read_back, retyped, shown_as, take_over
+from engine.apiserver.admission.requests import kind_of, retyped, take_over
 from engine.clock import wall
 
 _TEST_FAILED = ": test failed"  # how evanphx/json-patch tells of an operation `test` that has found something else
@@ -87,11 +87,11 @@ class MutatingAdmissionPolicy(Policies):
     async def _apply(self, attributes: Attributes, bound: Bound, failures: list[_Failure]) -> _Applied:
         """A mutation that fails leaves those before it as they are, and those after it are made. Raises ApiError for
         what no failure policy is asked about."""
-        obj, applied = attributes.object, _Applied()
+        obj, applied, versions = attributes.object, _Applied(), self._sources.versions
         if obj is None:
             return applied
         for mutation in bound.policy["spec"].get("mutations") or ():
-            shown = shown_as(attributes, bound.resource, obj)
+            shown = await versions.shown(attributes, bound.resource, obj)
             assert shown is not None
             bound.expressions.change(object=shown)
             bound.expressions.renew()
@@ -107,7 +107,9 @@ class MutatingAdmissionPolicy(Policies):
                 if not bound.ignores_failures:
                     failures.append(_Failure(_told(bound.policy, bound.binding, str(error)), "Invalid"))
                 continue
-            changed = made is not None and take_over(attributes, obj, read_back(attributes, bound.resource, made))
+            if made is not None:
+                made = await versions.read_back(attributes, bound.resource, made)
+            changed = made is not None and take_over(attributes, obj, made)
             applied = _Applied(made=True, changed=applied.changed or changed)
         return applied
 

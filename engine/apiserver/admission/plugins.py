@@ -61,6 +61,7 @@ from engine.apiserver.admission.storage_objects import (
 )
 from engine.apiserver.admission.topology import PodTopologyLabels
 from engine.apiserver.admission.validating_policies import ValidatingAdmissionPolicy
+from engine.apiserver.admission.versions import Versions
 from engine.apiserver.admission.webhooks import (
     MUTATING,
     VALIDATING,
@@ -94,9 +95,9 @@ def all_plugins(
     provide: Provide,
     configuration: AdmissionConfiguration,
 ) -> list[Plugin]:
-    matcher, client = Matcher(lookup, resources), WebhookClient(lookup)
-    hooks = Webhooks(matcher, client, uids, authorizer, definitions, metrics)
-    policies = Sources(caches, resources, matcher, definitions, authorizer, metrics)
+    matcher, client, versions = Matcher(lookup, resources), WebhookClient(lookup), Versions(storage)
+    hooks = Webhooks(matcher, client, uids, authorizer, definitions, metrics, versions)
+    policies = Sources(caches, resources, matcher, definitions, authorizer, metrics, versions)
     return [
         AlwaysAdmit(),
         NamespaceAutoProvision(lookup, provide),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from engine.api.errors import ApiError
 from engine.api.excluded_resources import EXCLUDED
 from engine.api.resources import ResourceInfo, ResourceRegistry
 from engine.api.schema import Definitions
@@ -18,7 +19,8 @@ from engine.apiserver.admission.attributes import Attributes, Plugin
 from engine.apiserver.admission.expression_errors import ExpressionError
 from engine.apiserver.admission.matching import Criteria, Matcher
 from engine.apiserver.admission.metrics import VALIDATE, AdmissionMetrics
-from engine.apiserver.admission.requests import request_of, shown_as
+from engine.apiserver.admission.requests import request_of
+from engine.apiserver.admission.versions import Versions
 from engine.apiserver.authorization import UnionAuthorizer
 from engine.apiserver.cacher.caches import WatchCaches
 
@@ -37,6 +39,7 @@ class Sources(NamedTuple):
     definitions: Definitions
     authorizer: UnionAuthorizer
     metrics: AdmissionMetrics
+    versions: Versions
 
 
 class Bound(NamedTuple):
@@ -161,12 +164,22 @@ class Policies(Plugin):
                 return
         try:
             found = await self._params(attributes, policy, binding)
+            if found:
+                await self._convert(attributes, resource)
         except ExpressionError as error:
             if not ignores_failures(policy):
                 yield Undecided(policy, binding, f"failed to configure binding: {error}")
             return
         for params in found:
             yield Concerned(policy, binding, resource, params)
+
+    async def _convert(self, attributes: Attributes, resource: ResourceInfo) -> None:
+        """Raises ExpressionError where the request's objects cannot be shown as the resource has them."""
+        try:
+            for obj in (attributes.object, attributes.old):
+                await self._sources.versions.shown(attributes, resource, obj)
+        except ApiError as error:
+            raise ExpressionError(f"failed to convert object version: {error.message}") from None
 
     async def _bound(self, attributes: Attributes, concerned: Concerned) -> Bound | Undecided | None:
         """What is to be asked about the request as it is now; None where a condition says no, or fails unheard."""
@@ -177,7 +190,7 @@ class Policies(Plugin):
         except ExpressionError as error:
             return None if ignores_failures(policy) else Undecided(policy, binding, str(error), asked=True)
         namespace = await self._sources.matcher.namespace(attributes)
-        expressions = self._expressions(attributes, policy, resource, params=params, namespace=namespace)
+        expressions = await self._expressions(attributes, policy, resource, params=params, namespace=namespace)
         expressions.declare(policy["spec"].get("variables") or ())
         return Bound(policy, binding, resource, expressions)
 
@@ -191,12 +204,12 @@ class Policies(Plugin):
             return False
         from engine.apiserver.admission.expressions import CONDITIONS_BUDGET
 
-        expressions = self._expressions(attributes, policy, resource, params=params, namespace=None)
+        expressions = await self._expressions(attributes, policy, resource, params=params, namespace=None)
         expressions.budget = CONDITIONS_BUDGET
         labels = policy["metadata"]["name"], "policy", VALIDATE, attributes.operation
         return await expressions.unmet(conditions, self._sources.metrics.conditions, labels)
 
-    def _expressions(
+    async def _expressions(
         self,
         attributes: Attributes,
         policy: Object,
@@ -209,9 +222,10 @@ class Policies(Plugin):
         from engine.apiserver.admission.expressions import Expressions, values_of
         from engine.apiserver.admission.questions import asker
 
+        shown = self._sources.versions.shown
         values = values_of(
-            obj=shown_as(attributes, resource, attributes.object),
-            old=shown_as(attributes, resource, attributes.old),
+            obj=await shown(attributes, resource, attributes.object),
+            old=await shown(attributes, resource, attributes.old),
             request=request_of(attributes, resource, uid=""),
         )
         values |= {"params": params, "namespaceObject": namespace}

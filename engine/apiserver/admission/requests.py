@@ -8,30 +8,7 @@ from engine.api.errors import internal
 from engine.api.resources import ResourceInfo
 from engine.api.schema import Definitions
 from engine.api.types import GVK, GVR, Object, copy_object
-from engine.apiserver.admission.attributes import Attributes, Operation
-from engine.apiserver.registry.conversion import from_storage, to_storage
-
-
-def shown_as(attributes: Attributes, resource: ResourceInfo, obj: Object | None) -> Object | None:
-    """An object of the request in the version of the resource that matched."""
-    if obj is None or attributes.operation is Operation.CONNECT:
-        return obj
-    return _converted(obj, attributes.resource, resource)
-
-
-def read_back(attributes: Attributes, resource: ResourceInfo, obj: Object) -> Object:
-    """What `shown_as` gave, and somebody changed, in the version of the request."""
-    return _converted(obj, resource, attributes.resource)
-
-
-def _converted(obj: Object, source: ResourceInfo, target: ResourceInfo) -> Object:
-    """What a subresource has of another kind, a Scale, is the same in all versions; custom objects differ in what they
-    say of it alone. (Nobody has asked the webhook of a definition that converts by one.)"""
-    if source.gvr == target.gvr or obj.get("kind") != source.gvk.kind:
-        return obj
-    if target.extension is not None:
-        return {**obj, "apiVersion": target.gvk.api_version}
-    return from_storage(target, to_storage(source, obj))
+from engine.apiserver.admission.attributes import Attributes
 
 
 def retyped(definitions: Definitions, gvk: GVK, obj: Object, *, strict: bool) -> Object:

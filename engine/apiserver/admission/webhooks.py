@@ -25,7 +25,8 @@ from engine.apiserver.admission.expression_errors import ExpressionError
 from engine.apiserver.admission.matching import Criteria, Matcher
 from engine.apiserver.admission.metrics import ADMIT, AdmissionMetrics
 from engine.apiserver.admission.reinvocation import Reinvocation
-from engine.apiserver.admission.requests import kind_of, read_back, request_of, retyped, shown_as, take_over
+from engine.apiserver.admission.requests import kind_of, request_of, retyped, take_over
+from engine.apiserver.admission.versions import Versions
 from engine.apiserver.authorization import UnionAuthorizer
 from engine.apiserver.cacher.caches import WatchCaches
 from engine.apiserver.deadlines import out_of_time, seconds_left
@@ -77,6 +78,7 @@ class Webhooks(NamedTuple):
     authorizer: UnionAuthorizer
     definitions: Definitions
     metrics: AdmissionMetrics
+    versions: Versions
 
 
 class _Webhooks(Plugin):
@@ -86,7 +88,8 @@ class _Webhooks(Plugin):
     def __init__(self, caches: WatchCaches, configurations: ResourceInfo | None, common: Webhooks) -> None:
         self._caches = caches
         self._configurations = configurations
-        self._matcher, self._client, self._uids, self._authorizer, self._definitions, self._metrics = common
+        self._matcher, self._client, self._uids, self._authorizer, self._definitions, self._metrics = common[:6]
+        self._versions = common.versions
 
     async def _hooks(self) -> list[Hook]:
         """By the names of their configurations."""
@@ -111,8 +114,8 @@ class _Webhooks(Plugin):
         from engine.apiserver.admission.questions import asker
 
         values = values_of(
-            obj=shown_as(attributes, resource, attributes.object),
-            old=shown_as(attributes, resource, attributes.old),
+            obj=await self._shown(attributes, resource, attributes.object),
+            old=await self._shown(attributes, resource, attributes.old),
             request=request_of(attributes, resource, uid=""),
         )
         ask = asker(self._authorizer, attributes.user)
@@ -127,6 +130,13 @@ class _Webhooks(Plugin):
         if unmet:
             self._metrics.conditions.exclusions.add(*labels)
         return None if unmet else resource
+
+    async def _shown(self, attributes: Attributes, resource: ResourceInfo, obj: Object | None) -> Object | None:
+        """Raises ApiError 500: no failure policy is asked where it is not the webhook that fails."""
+        try:
+            return await self._versions.shown(attributes, resource, obj)
+        except ApiError as error:
+            raise internal(error.message) from None
 
     def _observe(self, attributes: Attributes, hook: Hook, began: float, error: Exception | None, *, no: bool) -> None:
         """What figures say of a call: `no` tells that the webhook itself has refused."""
@@ -152,8 +162,8 @@ class _Webhooks(Plugin):
             )
         uid = self._uids.uid()
         request = request_of(attributes, resource, uid=uid)
-        request["object"] = shown_as(attributes, resource, attributes.object)
-        request["oldObject"] = shown_as(attributes, resource, attributes.old)
+        request["object"] = await self._shown(attributes, resource, attributes.object)
+        request["oldObject"] = await self._shown(attributes, resource, attributes.old)
         review = {"kind": "AdmissionReview", "apiVersion": f"admission.k8s.io/{version}", "request": request}
         timeout = float(hook.spec.get("timeoutSeconds") or 10)
         if (left := seconds_left()) is not None:
@@ -271,7 +281,7 @@ class MutatingAdmissionWebhook(_Webhooks):
             if not response.get("allowed"):
                 no = True
                 raise refusal(hook.name, response.get("status"))
-            return self._patch(attributes, hook, resource, response)
+            return await self._patch(attributes, hook, resource, response)
         except CallError as failure:
             error = failure
             if hook.ignores_failures:
@@ -285,7 +295,7 @@ class MutatingAdmissionWebhook(_Webhooks):
         finally:
             self._observe(attributes, hook, began, error, no=no)
 
-    def _patch(self, attributes: Attributes, hook: Hook, resource: ResourceInfo, response: Object) -> bool:
+    async def _patch(self, attributes: Attributes, hook: Hook, resource: ResourceInfo, response: Object) -> bool:
         patch = _decoded(response.get("patch") or "")
         if not patch:
             return False
@@ -297,14 +307,16 @@ class MutatingAdmissionWebhook(_Webhooks):
                 f'admission webhook "{hook.name}" attempted to modify the object, which is not supported for this '
                 "operation"
             )
+        shown = await self._shown(attributes, resource, obj)
         try:
-            patched = json_patch(shown_as(attributes, resource, obj) or obj, patch)
+            patched = json_patch(shown or obj, patch)
         except ApiError as error:
             raise internal(str(error.__cause__ or error.message)) from None
         made = retyped(self._definitions, kind_of(attributes, resource), patched, strict=False)
         said = {"configuration": hook.configuration, "webhook": hook.name, "patch": patch, "patchType": _JSON_PATCH}
         attributes.annotations[f"patch.{_place(attributes, hook)}"] = orjson.dumps(said).decode()
-        return take_over(attributes, obj, read_back(attributes, resource, made), patched=True)
+        changed = await self._versions.read_back(attributes, resource, made)
+        return take_over(attributes, obj, changed, patched=True)
 
 
 def _check_time() -> None:
