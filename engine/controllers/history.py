@@ -96,6 +96,14 @@ class History:
         )
         return in_order(await manager.claim([*owned, *orphans]))
 
+    async def labelled(self, revision: Object) -> Object:
+        """With the label that Pods are known by: the name of one that somebody made without."""
+        metadata = revision["metadata"]
+        if self._hash_label in (metadata.get("labels") or {}):
+            return revision
+        labels = {**(metadata.get("labels") or {}), self._hash_label: metadata["name"]}
+        return await self._client.update(CONTROLLER_REVISIONS, {**revision, "metadata": {**metadata, "labels": labels}})
+
     async def current(self, owner: Object, revisions: list[Object], *, collisions: int) -> tuple[Object, int]:
         """The revision of the owner's template, made or brought to the front; and the collision count after that."""
         number = (revisions[-1]["revision"] if revisions else 0) + 1

@@ -12,7 +12,7 @@ from engine.client import Client
 from engine.controllers.daemonset.controller import DAEMON_SETS, DaemonSetController
 from engine.controllers.daemonset.fitting import Fit, daemon_tolerations, fit, pinned_to
 from engine.controllers.daemonset.planning import Plan, by_node, daemon_set_status, plan_nodes, plan_update
-from engine.controllers.history import CONTROLLER_REVISIONS
+from engine.controllers.history import CONTROLLER_REVISIONS, template_patch
 from engine.world import World
 from tests.controllers.cluster import TestCluster, running
 from tests.controllers.objects import pod
@@ -250,6 +250,30 @@ async def test_revisions_that_pods_have_count_among_those_that_are_kept(world: W
             return {each["revision"] for each in found} == {3, 4}
 
         await cluster.eventually("the two that no Pod has are gone", forgotten)
+
+
+async def test_of_revisions_with_the_same_template_one_is_left(world: World) -> None:
+    async def given(admin: Client) -> None:
+        made = daemon_set(updateStrategy={"type": "OnDelete"})
+        made = await admin.create(DAEMON_SETS, made, namespace="default")
+        owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "agent", "uid": made["metadata"]["uid"]}
+        labels = {"app": "agent", "controller-revision-hash": "agent-1"}
+        for number in (1, 2):
+            metadata: Object = {"name": f"agent-{number}", "ownerReferences": [{**owner, "controller": True}]}
+            metadata["labels"] = {"app": "agent"}
+            revision = {"metadata": metadata, "data": template_patch(made), "revision": number}
+            await admin.create(CONTROLLER_REVISIONS, revision, namespace="default")
+        await admin.create(SERVICE_ACCOUNTS, {"metadata": {"name": "default"}}, namespace="default")
+        metadata = {"name": "agent-a", "labels": labels, "ownerReferences": [{**owner, "controller": True}]}
+        pod = {"metadata": metadata, "spec": {"nodeName": "a", "containers": [{"name": "c", "image": "agent"}]}}
+        await admin.create(PODS, pod, namespace="default")
+
+    async with running(world, controllers=(DaemonSetController,), given=given) as cluster:
+        await world.clock.sleep(5)
+        revisions = await cluster.objects(CONTROLLER_REVISIONS, namespace="default")
+        pods = await cluster.objects(PODS, namespace="default")
+    assert [each["metadata"]["name"] for each in revisions] == ["agent-2"]
+    assert {each["metadata"]["labels"]["controller-revision-hash"] for each in (*pods, *revisions)} == {"agent-2"}
 
 
 def test_surge_removes_the_old_one_when_the_new_one_is_there() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from engine.api.errors import ApiError
 from engine.api.strategies.daemon_generation import TEMPLATE_GENERATION
-from engine.api.types import GVK, GVR, NODES, Object, copy_object
+from engine.api.types import GVK, GVR, NODES, PODS, Object, copy_object
 from engine.client import NORMAL, WARNING, object_key
 from engine.controllers.daemonset.fitting import daemon_tolerations, fit, pinned_to
 from engine.controllers.daemonset.planning import (
@@ -19,7 +19,7 @@ from engine.controllers.daemonset.planning import (
     plan_update,
     target_node,
 )
-from engine.controllers.history import CONTROLLER_REVISIONS, POD_REVISION, History
+from engine.controllers.history import CONTROLLER_REVISIONS, POD_REVISION, History, same_content
 from engine.controllers.ownership import OWNER_INDEX, by_controller_uid
 from engine.controllers.pod_control import namespace_terminating, pod_from_template
 from engine.controllers.pod_owner import PodOwnerController
@@ -76,9 +76,12 @@ class DaemonSetController(PodOwnerController):
         if daemon_set["metadata"].get("deletionTimestamp"):
             return
         known = await self._history.claim(daemon_set)
+        known = [await self._history.labelled(each) for each in known]
         collisions = (daemon_set.get("status") or {}).get("collisionCount")
         current, counted = await self._history.current(daemon_set, known, collisions=collisions or 0)
-        name, hashed = current["metadata"]["name"], current["metadata"]["labels"][POD_REVISION]
+        hashed = current["metadata"]["labels"][POD_REVISION]
+        old = [each for each in known if not same_content(each, current)]
+        await self._join(daemon_set, current, [each for each in known if each not in old])
         collisions = counted if counted else collisions
         satisfied = self.expectations.satisfied(key)
         try:
@@ -86,9 +89,22 @@ class DaemonSetController(PodOwnerController):
                 await self._manage(key, daemon_set, hashed)
                 if self.expectations.satisfied(key):
                     await self._roll(key, daemon_set, hashed)
-                await self._forget_revisions(daemon_set, [each for each in known if each["metadata"]["name"] != name])
+                await self._forget_revisions(daemon_set, old)
         finally:
             await self._report(key, daemon_set, hashed, collisions=collisions, observed=satisfied)
+
+    async def _join(self, daemon_set: Object, current: Object, equal: list[Object]) -> None:
+        """Of revisions that keep the same template one is left, which all Pods are then of (dedupCurHistories)."""
+        others = [each for each in equal if each["metadata"]["name"] != current["metadata"]["name"]]
+        if not others:
+            return
+        labels = {POD_REVISION: current["metadata"]["labels"][POD_REVISION]}
+        for pod in self.owned_pods(daemon_set):
+            metadata = pod["metadata"]
+            if not labels.items() <= (metadata.get("labels") or {}).items():
+                changed = {"metadata": {"labels": labels}}
+                await self.client.patch(PODS, metadata["name"], changed, namespace=metadata["namespace"])
+        await self._history.delete(others)
 
     async def _forget_revisions(self, daemon_set: Object, old: list[Object]) -> None:
         """As many old revisions as are too many, the oldest first of those that no Pod has (cleanupHistory)."""
