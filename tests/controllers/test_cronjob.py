@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from engine.api.types import GVR, PODS, Object
-from engine.controllers.cronjob.controller import CRON_JOBS
+from engine.client import Client
+from engine.controllers.cronjob.controller import CRON_JOBS, CronJobController
 from engine.controllers.cronjob.schedule import ScheduleError, parse_schedule
 from engine.controllers.cronjob.timing import due, next_in
 from engine.controllers.job.controller import JOBS
@@ -194,6 +195,7 @@ async def test_jobs_that_overlap(world: World, policy: str, expected: int) -> No
         found = await jobs(cluster)
         assert len(found) == expected
         assert (first in found) is (policy != "Replace")
+        assert not await cluster.events("UnexpectedJob")
 
 
 async def test_a_job_of_its_name_that_is_somebody_elses_is_not_counted_as_its_own(world: World) -> None:
@@ -206,6 +208,24 @@ async def test_a_job_of_its_name_that_is_somebody_elses_is_not_counted_as_its_ow
         await world.clock.sleep(70)
         found = await cluster.admin.get(CRON_JOBS, "tick", namespace="default")
         assert "active" not in (found.get("status") or {})
+
+
+async def test_jobs_that_it_does_not_know_are_told_of_though_they_are_being_deleted(world: World) -> None:
+    async def given(admin: Client) -> None:
+        made = cron_job("0 0 1 1 *")
+        made["metadata"] = {"name": "tick", "namespace": "default"}
+        uid = (await admin.create(CRON_JOBS, made, namespace="default"))["metadata"]["uid"]
+        owner = {"apiVersion": "batch/v1", "kind": "CronJob", "name": "tick", "uid": uid, "controller": True}
+        template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "busybox"}]}}
+        metadata = {"name": "mine", "ownerReferences": [owner], "finalizers": ["example.com/mine"]}
+        job = {"metadata": metadata, "spec": {"template": template}}
+        await admin.create(JOBS, job, namespace="default")
+        await admin.delete(JOBS, "mine", namespace="default", propagation_policy="Background")
+
+    async with running(world, controllers=(CronJobController,), given=given) as cluster:
+        await world.clock.sleep(5)
+        told = "Saw a job that the controller did not create or forgot: mine"
+        assert set(await cluster.events("UnexpectedJob")) == {told}
 
 
 async def test_jobs_that_cannot_be_deleted_keep_no_new_ones_waiting(world: World) -> None:

@@ -109,7 +109,7 @@ class _Run:
             name, uid = job["metadata"]["name"], job["metadata"]["uid"]
             if is_finished(job):
                 self._note_end(job, name, known=uid in uids)
-            elif uid not in uids and not job["metadata"].get("deletionTimestamp"):
+            elif uid not in uids:
                 message = f"Saw a job that the controller did not create or forgot: {name}"
                 self._tell(WARNING, "UnexpectedJob", message)
 
