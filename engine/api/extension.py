@@ -65,8 +65,13 @@ class Extension(Protocol):
         """Fill in defaults, in place."""
         ...
 
-    def problems(self, new: Object, old: Object | None, warned: list[str]) -> Work[list[Cause]]:
-        """What is wrong with an object besides its metadata; `warned` gets what is let be, as it was so before."""
+    def problems(
+        self, new: Object, old: Object | None, warned: list[str], *, status: bool = False
+    ) -> Work[list[Cause]]:
+        """What is wrong with an object besides its metadata; `warned` gets what is let be, as it was so before.
+
+        `status`: of a write of the status alone the rest is not looked at, nor resources in it that are embedded.
+        """
         ...
 
     def selectable(self, obj: Object) -> dict[str, str]:

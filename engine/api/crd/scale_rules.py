@@ -23,8 +23,9 @@ _GO_TYPES = {
 _MAP = "map[string]interface{}"
 
 
-def check_scale(scale: ScalePaths, obj: Object, problems: Problems) -> None:
-    for fields in (scale.spec, scale.status):
+def check_scale(scale: ScalePaths, obj: Object, problems: Problems, *, status: bool = False) -> None:
+    """`status`: nothing else is written."""
+    for fields in (scale.status,) if status else (scale.spec, scale.status):
         _replicas(fields, obj, problems)
     if scale.selector:
         _, wrong = _found(scale.selector, obj, "string", "string")

@@ -145,16 +145,21 @@ class CustomVersion:
 
         return Validator.of(self.structural)
 
-    def problems(self, new: Object, old: Object | None, warned: list[str]) -> Work[list[Cause]]:
+    def problems(
+        self, new: Object, old: Object | None, warned: list[str], *, status: bool = False
+    ) -> Work[list[Cause]]:
         problems = Problems()
-        before = _content(old) if old is not None else MISSING
         content = _content(new)
-        check_value(self.structural, content, "", problems, old=before)
+        if not status:
+            check_value(self.structural, content, "", problems, old=_content(old) if old is not None else MISSING)
+        elif "status" in content and (schema := self.structural.properties.get("status")) is not None:
+            check_value(schema, content["status"], "status", problems, old=(old or {}).get("status", MISSING))
         if self._definitions.release < ENFORCED_SINCE:
             problems[:] = [cause for cause in problems if not tells_range(cause)]
         if self.scale is not None:
-            check_scale(self.scale, new, problems)
-        check_embedded(self.structural, new, "", problems)
+            check_scale(self.scale, new, problems, status=status)
+        if not status:
+            check_embedded(self.structural, new, "", problems)
         if old is None or not self._repeats(_content(old)):
             check_list_types(self.structural, content, "", problems)
         rules = self._rules

@@ -108,7 +108,7 @@ def check_status_update(info: ResourceInfo, new: Object, old: Object, *, now: da
     problems += metadata.common()
     problems += metadata.changed()
     if info.extension is not None:
-        problems += yield from info.extension.problems(new, old, problems.warned)
+        problems += yield from info.extension.problems(new, old, problems.warned, status=True)
     elif rules.timed_status is not None:
         rules.timed_status(new, old, problems, now)
     elif rules.status is not None:

@@ -131,6 +131,37 @@ def test_what_a_scale_wants(spec: Object, status: Object, wrong: list[str]) -> N
     assert texts(at_once(version.problems({**cron_tab(spec), "status": status}, None, []))) == wrong
 
 
+ODD_STATUS: Object = {
+    "replicas": -1,
+    "kept": {},
+    "tags": ["a", "a"],
+}
+
+
+def test_with_a_status_nothing_else_is_looked_at_nor_what_is_embedded_in_it() -> None:
+    anything: Object = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    version = compiled(anything, subresources={"status": {}, **SCALE})
+    tags = {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}, "maxItems": 1}
+    properties: Object = {"kept": {**anything, "x-kubernetes-embedded-resource": True}, "tags": tags}
+    schema: Object = {**anything, "properties": {"spec": anything, "status": {**anything, "properties": properties}}}
+    version.structural = Structural({**schema, "required": ["more"]})
+    old = cron_tab({"replicas": -1})
+    new = {**old, "status": ODD_STATUS}
+    of_the_status = [
+        "status.tags: Too many: 2: must have at most 1 item",
+        ".status.replicas: Invalid value: -1: should be a non-negative integer",
+        'status.tags[1]: Duplicate value: "a"',
+    ]
+    assert texts(at_once(version.problems(new, old, [], status=True))) == of_the_status
+    of_all = texts(at_once(version.problems(new, old, [])))
+    assert set(of_all) - set(of_the_status) == {
+        "more: Required value",
+        ".spec.replicas: Invalid value: -1: should be a non-negative integer",
+        "status.kept.apiVersion: Required value",
+        "status.kept.kind: Required value",
+    }
+
+
 def test_a_set_that_held_something_twice_may_go_on_to() -> None:
     tags: Object = {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}}
     schema: Object = {"type": "object", "properties": {"tags": tags}}
