@@ -96,3 +96,38 @@ async def test_which_kinds_rules_name_and_what_an_authorizer_is_while_they_are_c
             "apps/v1, Kind=Deployment: ERROR: <input>:1:11: type 'kubernetes.authorization.Authorizer' does not "
             "support field selection"
         ]
+
+
+DEFINITIONS: Object = {
+    "apiGroups": ["apiextensions.k8s.io"], "apiVersions": ["v1"], "resources": ["customresourcedefinitions"],
+}  # fmt: skip
+SCHEMA = "object.spec.versions[0].schema.openAPIV3Schema"
+
+
+async def test_what_the_types_of_kinds_do_not_say(world: World) -> None:
+    """Quantities are of no type, definitions within themselves are objects without fields (typeresolution_test.go;
+    resolver/refs.go; Quantity.OpenAPIV3OneOfTypes)."""
+    rules = {
+        "Deployment": {
+            "object.spec.template.spec.containers.all(c, has(c.resources) && size(c.resources.claims) == 0)": "",
+            "object.spec.template.spec.containers.all(c, c.ports.all(p, p.containerPort < 1024))": "",
+            "type(object.spec.strategy.rollingUpdate.maxSurge) == int": "",
+            "object.spec.template.spec.containers.all(c, 'cpu' in c.resources.limits)": "undefined field 'limits'",
+            "object.spec.template.spec.volumes.all(v, v.emptyDir.sizeLimit == '1')": "undefined field 'sizeLimit'",
+            "object.spec.replicas == '1'": "found no matching overload for '_==_' applied to '(int, string)'",
+        },
+        "CustomResourceDefinition": {
+            f"{SCHEMA}.type == 'object' && has({SCHEMA}.not) && size({SCHEMA}.properties) > 0": "",
+            f"{SCHEMA}.not.type == 'object'": "undefined field 'type'",
+            f"{SCHEMA}.allOf.all(each, each.type == 'object')": "undefined field 'type'",
+            f"has({SCHEMA}.items)": "undefined field 'items'",
+        },
+    }
+    async with running(world) as cluster:
+        for (kind, expected), rule in zip(rules.items(), (DEPLOYMENTS, DEFINITIONS), strict=True):
+            validations = [{"expression": each} for each in expected]
+            status = await status_of(cluster, kind.lower(), [rule], validations=validations)
+            found = {each["fieldRef"]: each["warning"] for each in status["typeChecking"].get("expressionWarnings", ())}
+            for index, (expression, told) in enumerate(expected.items()):
+                warning = found.get(f"spec.validations[{index}].expression", "")
+                assert (told in warning) if told else not warning, (expression, warning)

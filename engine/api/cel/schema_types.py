@@ -30,11 +30,15 @@ class _Walk:
         self._structs = structs
 
     def type_of(self, schema: Schema, name: str, within: tuple[str, ...]) -> Type | None:
-        """None for what expressions cannot speak of. A definition within itself is of any type."""
-        if schema.int_or_string or (schema.definition and schema.definition in within):
+        """None for what expressions cannot speak of, as quantities, whose schema says two types and so none. Of a
+        definition within itself nothing is known but that it is an object (resolver/refs.go)."""
+        if schema.int_or_string:
             return DYN
         if schema.quantity:
-            return STRING
+            return None
+        if schema.definition in within:
+            self._structs[name] = {}
+            return struct(name)
         if schema.definition:
             within = (*within, schema.definition)
         match schema.type:
