@@ -3,7 +3,8 @@
 Source: plugin/pkg/auth/authorizer/rbac/bootstrappolicy (policy.go, controller_policy.go, namespace_policy.go and their
 testdata). A rule is written `groups: resources: verbs`, each separated by commas; the core group is `core`, a role's
 non-resource rule is `url: paths: verbs`, and `(names)` after the resources are resourceNames. `@1.34` behind a rule
-says that it is there from that release on: before, what it is about is off, or is not there.
+says that it is there from that release on: before, what it is about is off, or is not there. The server sorts what
+its rules list; one that came with a manifest stands as it is written, with `=` before it.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ ROLES: Mapping[str, Role] = {
         aggregate_to=("view",),
     ),
     METRICS_READER: Role(
-        ("metrics.k8s.io: pods,nodes: get,list,watch",), aggregate_to=("admin", "edit", "view"), app="metrics-server"
+        ("=metrics.k8s.io: pods,nodes: get,list,watch",), aggregate_to=("admin", "edit", "view"), app="metrics-server"
     ),
     "system:auth-delegator": Role(
         (

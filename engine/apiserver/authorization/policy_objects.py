@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from engine.api.types import Object
 from engine.apiserver.authorization.controller_policy import CONTROLLERS, CONTROLLERS_SINCE
@@ -17,17 +17,18 @@ _NAMED = re.compile(r"(.+)\((.+)\)")
 
 
 def rule(text: str) -> Object:
-    """A PolicyRule of `groups: resources: verbs`, each part in order."""
-    groups, targets, verbs = text.split(": ")
-    made: Object = {"verbs": sorted(verbs.split(","))}
+    """A PolicyRule of `groups: resources: verbs`, each part in order; behind `=` as it stands."""
+    in_order: Callable[[Iterable[str]], list[str]] = list if text.startswith("=") else sorted
+    groups, targets, verbs = text.removeprefix("=").split(": ")
+    made: Object = {"verbs": in_order(verbs.split(","))}
     if groups == "url":
-        return {"nonResourceURLs": sorted(targets.split(",")), **made}
+        return {"nonResourceURLs": in_order(targets.split(",")), **made}
     named = _NAMED.fullmatch(targets)
     if named is not None:
         targets = named[1]
-        made["resourceNames"] = sorted(named[2].split(","))
-    made["apiGroups"] = sorted("" if group == "core" else group for group in groups.split(","))
-    made["resources"] = sorted(targets.split(","))
+        made["resourceNames"] = in_order(named[2].split(","))
+    made["apiGroups"] = in_order("" if group == "core" else group for group in groups.split(","))
+    made["resources"] = in_order(targets.split(","))
     return made
 
 
