@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 import ssl
 from base64 import b64decode
 from posixpath import normpath
@@ -26,6 +27,8 @@ from engine.apiserver.webhook_answers import answered, failure
 from engine.http_errors import post_error
 
 _JSON = "application/json"
+_RETRIES = 10  # of answers that say when to ask again (client-go rest/with_retry.go)
+_SECONDS = re.compile("[-+]?[0-9]+")
 # What every webhook is asked with (setGlobalDefaults in authentication.go, and what Go's transport adds). Some look at
 # the name to tell the API server from others.
 _HEADERS = {
@@ -44,10 +47,21 @@ class WebhookError(Exception):
         self.code = code
 
 
+class _Address(NamedTuple):
+    """The URL as errors show it, the one to call, and the name on the certificate where it is another."""
+
+    shown: str
+    url: str
+    server_name: str | None
+
+
 class _Answer(NamedTuple):
+    """`wait` is how many seconds are to pass before the webhook is asked again; None if it is not."""
+
     data: bytes
     code: int
     content_type: str
+    wait: int | None
 
 
 class WebhookClient:
@@ -56,15 +70,17 @@ class WebhookClient:
 
     async def post(self, config: Object, body: Object, *, timeout: float, form: Struct) -> Object:
         """The object that the webhook answers with, of the kind that it is sent and a form. Raises WebhookError."""
-        shown, url, server_name = await self._address(config, math.ceil(timeout))
-        try:
-            async with asyncio.timeout_at(asyncio.get_running_loop().time() + timeout):
-                with waiting():
-                    answer = await self._ask(config, shown, url, server_name, body)
-        except TimeoutError:
-            raise WebhookError(f'Post "{shown}": context deadline exceeded') from None
-        except (aiohttp.ClientError, OSError) as error:
-            raise WebhookError(post_error(shown, error)) from None
+        address = await self._address(config, math.ceil(timeout))
+        deadline = asyncio.get_running_loop().time() + timeout
+        answer = await self._ask(config, address, body, deadline)
+        for _ in range(_RETRIES):
+            if answer.wait is None:
+                break
+            await _pause(answer.wait, deadline)
+            answer = await self._ask(config, address, body, deadline)
+        if not 200 <= answer.code <= 206:
+            failed = failure(answer.data, code=answer.code, content_type=answer.content_type or "text/")
+            raise WebhookError(failed.message, failed.code)
         group, _, version = body["apiVersion"].rpartition("/")
         try:
             return answered(
@@ -77,7 +93,18 @@ class WebhookClient:
         except UnmarshalError as error:
             raise WebhookError(str(error)) from None
 
-    async def _ask(self, config: Object, shown: str, url: str, server_name: str | None, body: Object) -> _Answer:
+    async def _ask(self, config: Object, address: _Address, body: Object, deadline: float) -> _Answer:
+        try:
+            async with asyncio.timeout_at(deadline):
+                with waiting():
+                    return await self._send(config, address, body)
+        except TimeoutError:
+            raise WebhookError(f'Post "{address.shown}": context deadline exceeded') from None
+        except (aiohttp.ClientError, OSError) as error:
+            raise WebhookError(post_error(address.shown, error)) from None
+
+    async def _send(self, config: Object, address: _Address, body: Object) -> _Answer:
+        shown, url, server_name = address
         bundle = config.get("caBundle")
         context = ssl.create_default_context(cadata=b64decode(bundle).decode() if bundle else None)
         headers = (
@@ -90,25 +117,21 @@ class WebhookClient:
             ) as answer,
         ):
             data, content_type = await answer.read(), answer.headers.get("content-type", "")
-        if not 200 <= answer.status <= 206:
-            failed = failure(data, code=answer.status, content_type=content_type or "text/")
-            raise WebhookError(failed.message, failed.code)
-        return _Answer(data, answer.status, content_type)
+        return _Answer(data, answer.status, content_type, _wait(answer.status, answer.headers.get("retry-after", "")))
 
-    async def _address(self, config: Object, timeout: int) -> tuple[str, str, str | None]:
-        """The URL as errors show it, the one to call, and the name on the certificate where it is another."""
+    async def _address(self, config: Object, timeout: int) -> _Address:
         query = f"timeout={timeout}s"
         if "url" in config:
             parts = urlsplit(str(config["url"]))
             url = f"{parts.scheme}://{parts.netloc}{_cleaned(parts.path)}?{query}"
-            return url, url, None
+            return _Address(url, url, None)
         service = config["service"]
         namespace, name, port = service["namespace"], service["name"], service.get("port", 443)
         path = f"{_cleaned(service.get('path', ''))}?{query}"
         server_name = f"{name}.{namespace}.svc"
         shown = f"https://{server_name}:{port}{path}"
         host, real_port = await self._endpoint(shown, namespace, name, port)
-        return shown, f"https://{host}:{real_port}{path}", server_name
+        return _Address(shown, f"https://{host}:{real_port}{path}", server_name)
 
     async def _endpoint(self, shown: str, namespace: str, name: str, port: int) -> tuple[str, int]:
         service = await self._lookup.find(SERVICES, namespace, name)
@@ -127,6 +150,22 @@ class WebhookClient:
                     if found.get("name", "") == wanted.get("name", ""):
                         return _real(shown, name, address), int(found["port"])
         raise WebhookError(f'Post "{shown}": no endpoints available for service "{name}"')
+
+
+def _wait(code: int, after: str) -> int | None:
+    if (code != 429 and code < 500) or not _SECONDS.fullmatch(after):
+        return None
+    return int(after)
+
+
+async def _pause(seconds: int, deadline: float) -> None:
+    """On this machine's clock, as the webhook is none of the model's. Raises WebhookError at the deadline."""
+    loop, over = asyncio.get_running_loop(), asyncio.Event()
+    loop.call_later(max(min(seconds, deadline - loop.time()), 0), over.set)
+    with waiting():
+        await over.wait()
+    if loop.time() >= deadline:
+        raise WebhookError("context deadline exceeded")
 
 
 def _cleaned(path: str) -> str:

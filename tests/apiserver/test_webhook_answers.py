@@ -114,3 +114,36 @@ async def test_a_path_is_asked_as_go_joins_it(hooks: Hooks) -> None:
         await hooks.client.delete(GVR(GROUP, "v1", "validatingwebhookconfigurations"), "w")
     await hooks.register("Validating", "w", clientConfig={"url": "https://127.0.0.1:1"})
     assert 'Post "https://127.0.0.1:1/?timeout=10s": dial tcp' in (await hooks.refused()).message
+
+
+def later_on(status: int, seconds: str) -> Raw:
+    return lambda review: web.Response(status=status, headers={"retry-after": seconds})
+
+
+async def test_an_answer_that_says_when_is_asked_for_again(hooks: Hooks) -> None:
+    """client-go rest/with_retry.go: those of 429 and from 500 on, ten times."""
+    later = [503, 429]
+
+    def busy(review: Object) -> web.Response:
+        if later:
+            return web.Response(status=later.pop(), headers={"retry-after": "0"})
+        return typed()(review)
+
+    await hooks.register("Validating", "a")
+    hooks.raw["a"] = busy
+    await hooks.create()
+    assert (len(hooks.asked), {request["uid"] for _, request in hooks.asked}) == (3, {hooks.asked[0][1]["uid"]})
+    for status, after, times in ((500, "0", 11), (500, "soon", 1), (404, "0", 1)):
+        hooks.asked.clear()
+        hooks.raw["a"] = later_on(status, after)
+        refused = await hooks.refused("d")
+        assert (len(hooks.asked), refused.code) == (times, 500), status
+
+
+async def test_who_is_told_to_come_too_late_gives_up(hooks: Hooks) -> None:
+    await hooks.register("Validating", "a", timeoutSeconds=1)
+    hooks.raw["a"] = later_on(503, "60")
+    refused = await hooks.refused()
+    assert refused.message.endswith(
+        'failed calling webhook "a.example.com": failed to call webhook: context deadline exceeded'
+    )
