@@ -6,9 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 import orjson
+import pytest
 from aiohttp import web
 
 from engine.api.types import GVR, Object
+from engine.apiserver.webhook_client import WebhookClient, WebhookError
+from engine.apiserver.webhook_reviews import ADMISSION_REVIEW
 from tests.apiserver.test_webhooks import GROUP, Hooks, Raw, denial, hooks
 
 __all__ = ["hooks"]
@@ -140,10 +143,17 @@ async def test_an_answer_that_says_when_is_asked_for_again(hooks: Hooks) -> None
         assert (len(hooks.asked), refused.code) == (times, 500), status
 
 
+class _Nowhere:
+    """No Service is looked up for a URL."""
+
+    async def find(self, gvr: GVR, namespace: str, name: str) -> Object | None:
+        return None
+
+
 async def test_who_is_told_to_come_too_late_gives_up(hooks: Hooks) -> None:
-    await hooks.register("Validating", "a", timeoutSeconds=1)
     hooks.raw["a"] = later_on(503, "60")
-    refused = await hooks.refused()
-    assert refused.message.endswith(
-        'failed calling webhook "a.example.com": failed to call webhook: context deadline exceeded'
-    )
+    config = {"url": f"{hooks.url}/a", "caBundle": hooks.bundle}
+    body = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {}}
+    with pytest.raises(WebhookError, match="^context deadline exceeded$"):
+        await WebhookClient(_Nowhere()).post(config, body, timeout=0.2, form=ADMISSION_REVIEW)
+    assert len(hooks.asked) == 1
