@@ -16,6 +16,7 @@ from engine.api.types import (
     ROLES,
     Object,
 )
+from engine.api.wire import APPLY_PATCH
 from engine.client import Client
 from tests.apiserver.conftest import ClientFor, pod
 from tests.apiserver.test_authorization import RBAC, binding, role, user
@@ -193,3 +194,30 @@ async def test_the_right_to_escalate_lifts_the_check(client: Client, client_for:
     jane = client_for("jane")
     await jane.create(ROLES, role("spy", SECRETS), namespace="default")
     await jane.create(ROLE_BINDINGS, binding("spy", "spy", user("joe")), namespace="default")
+
+
+async def test_the_right_to_escalate_one_role_is_not_one_to_create_it(client: Client, client_for: ClientFor) -> None:
+    """A new role has no name in its path, but where it is updated or patched into being."""
+    rule = {"apiGroups": [RBAC], "resources": ["roles"], "resourceNames": ["spy"], "verbs": ["escalate", "patch"]}
+    await let_grant(client, rule)
+    jane, spy = client_for("jane"), role("spy", SECRETS)
+    with pytest.raises(ApiError, match="is attempting to grant RBAC permissions not currently held"):
+        await jane.create(ROLES, spy, namespace="default")
+    await jane.patch(ROLES, "spy", spy, namespace="default", content_type=APPLY_PATCH, field_manager="jane")
+
+
+async def test_what_one_may_not_grant_is_not_looked_at(client: Client, client_for: ClientFor) -> None:
+    """Upstream's storage asks for rights before it validates, and after plugins have changed what is written."""
+    await let_grant(client, READS)
+    jane = client_for("jane")
+    held = await client.create(ROLE_BINDINGS, binding("readers", "granter", user("joe")), namespace="default")
+    anything = {"apiGroup": RBAC, "kind": "ClusterRole", "name": "cluster-admin"}
+    with pytest.raises(ApiError, match="is attempting to grant RBAC permissions not currently held"):
+        await jane.update(ROLE_BINDINGS, {**held, "roleRef": anything})
+    with pytest.raises(ApiError, match="is attempting to grant RBAC permissions not currently held"):
+        await jane.create(ROLES, role("spy", {"apiGroups": [""], "resources": ["a"], "verbs": ["get"]}, {"verbs": []}),
+                          namespace="default")  # fmt: skip
+    bound = binding("none", "none", user("joe"))
+    with pytest.raises(ApiError) as caught:
+        await jane.create(ROLE_BINDINGS, {**bound, "roleRef": {**bound["roleRef"], "kind": "Pod"}}, namespace="default")
+    assert (caught.value.code, caught.value.message) == (500, 'unsupported role reference kind: "Pod"')

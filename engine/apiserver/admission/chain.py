@@ -58,7 +58,8 @@ class AdmissionChain:
         began = wall()
         for plugin, durations in self._mutating[attributes.operation]:
             verdict = {"name": plugin.name, "verdict": "refused"}
-            verdicts.append(verdict)
+            if plugin.name:
+                verdicts.append(verdict)
             try:
                 verdict["verdict"] = "changed" if await plugin.mutate(attributes) else "passed"
             except ApiError:

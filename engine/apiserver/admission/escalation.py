@@ -1,7 +1,8 @@
 """Nobody grants what they do not have: the checks of the RBAC registry on roles and bindings.
 
 Source: pkg/registry/rbac/role/policybased, rolebinding/policybased and component-helpers auth/rbac/validation. Upstream
-makes them inside the storage of the four kinds; here they stand with the validating plugins.
+makes them inside the storage of the four kinds, of what mutating plugins have left and before it is validated; here
+they stand with the mutating plugins, as the last.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from engine.api.errors import ApiError, forbidden
 from engine.api.rbac import uncovered
 from engine.api.types import Object
-from engine.apiserver.admission.attributes import Attributes, Operation, Plugin
+from engine.apiserver.admission.attributes import WRITES, Attributes, Plugin
 from engine.apiserver.authentication.user import SYSTEM_MASTERS, UserInfo
 from engine.apiserver.authorization import Attributes as Question
 from engine.apiserver.authorization import UnionAuthorizer, Verdict
@@ -17,6 +18,7 @@ from engine.apiserver.authorization.rbac import RBACAuthorizer, Resolved
 from engine.apiserver.authorization.rules import ALL
 
 _GROUP = "rbac.authorization.k8s.io"
+_RESOURCES = {"ClusterRole": "clusterroles", "Role": "roles"}
 _ROLES = frozenset((f"roles.{_GROUP}", f"clusterroles.{_GROUP}"))
 _BINDINGS = frozenset((f"rolebindings.{_GROUP}", f"clusterrolebindings.{_GROUP}"))
 
@@ -30,26 +32,29 @@ _COLLECTION = ("ownerReferences", "finalizers", "selfLink", "managedFields")
 
 
 class RBACEscalation(Plugin):
+    operations = WRITES
+
     def __init__(self, rbac: RBACAuthorizer, authorizer: UnionAuthorizer) -> None:
         self._rbac = rbac
         self._authorizer = authorizer
 
-    async def validate(self, attributes: Attributes) -> None:
-        """Raises ApiError 403, or 404 for a binding to a role that there is not and that one may not bind unseen."""
-        if attributes.operation is Operation.DELETE or attributes.object is None:
-            return
-        if SYSTEM_MASTERS in attributes.user.groups or attributes.key not in _ROLES | _BINDINGS:
-            return
+    async def mutate(self, attributes: Attributes) -> bool:
+        """Raises ApiError 403, 404 for a binding to a role that there is not and that one may not bind unseen, and 500
+        for one to what is no role."""
+        if SYSTEM_MASTERS in attributes.user.groups or attributes.object is None:
+            return False
         if attributes.key in _ROLES:
             await self._role(attributes, attributes.object)
-        else:
+        elif attributes.key in _BINDINGS:
             await self._binding(attributes, attributes.object)
+        return False
 
     async def _role(self, attributes: Attributes, role: Object) -> None:
         old = attributes.old
         if old is not None and _only_for_collection(role, old):
             return
-        if await self._may(attributes, "escalate", attributes.resource.gvr.resource, attributes.name):
+        name = "" if attributes.verb == "create" else attributes.name  # as the path has it, which of a new one has none
+        if await self._may(attributes, "escalate", attributes.resource.gvr.resource, name):
             return
         self._check_held(attributes, role.get("rules") or [])
         aggregates = any(each and each.get("aggregationRule") is not None for each in (role, old))
@@ -60,13 +65,15 @@ class RBACEscalation(Plugin):
     async def _binding(self, attributes: Attributes, binding: Object) -> None:
         if attributes.old is not None and _only_for_collection(binding, attributes.old):
             return
-        reference = binding["roleRef"]
-        resource = "clusterroles" if reference["kind"] == "ClusterRole" else "roles"
-        if await self._may(attributes, "bind", resource, reference["name"]):
+        reference = binding.get("roleRef") or {}
+        kind, name = reference.get("kind", ""), reference.get("name", "")
+        if kind not in _RESOURCES:
+            raise ApiError(500, "", f'unsupported role reference kind: "{kind}"')
+        resource = _RESOURCES[kind]
+        if await self._may(attributes, "bind", resource, name):
             return
-        rules = self._rbac.role_rules(reference["kind"], attributes.namespace, reference["name"])
+        rules = self._rbac.role_rules(kind, attributes.namespace, name)
         if rules is None:
-            name = reference["name"]
             raise ApiError(
                 404,
                 "NotFound",

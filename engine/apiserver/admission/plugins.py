@@ -137,7 +137,6 @@ def all_plugins(
         PodTopologyLabels(caches, resources.get(*NODES)),
         NodeDeclaredFeatureValidator(lookup),
         PodResizeValidator(lookup),
-        RBACEscalation(rbac, authorizer),
         PolicyParameters(lookup, resources, authorizer),
         DeviceAccess(lookup, authorizer),
         PodCertificateSigning(authorizer),
@@ -147,4 +146,5 @@ def all_plugins(
         ValidatingAdmissionWebhook(caches, resources.get(*VALIDATING), hooks),
         ResourceQuota(caches, storage, resources, lookup, clock, configuration.limited_resources),
         AlwaysDeny(),
+        RBACEscalation(rbac, authorizer),
     ]
