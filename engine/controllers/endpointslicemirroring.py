@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from ipaddress import ip_address
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
@@ -13,6 +13,8 @@ from engine.api.errors import ApiError
 from engine.api.types import ENDPOINT_SLICES, ENDPOINTS, GVK, SERVICES, Object
 from engine.client import WARNING, object_key
 from engine.controllers.controller import Controller
+from engine.controllers.endpoints.controller import LEADER
+from engine.controllers.endpoints.subsets import repacked
 from engine.controllers.endpointslice.planning import MANAGED_BY, SERVICE_NAME
 from engine.controllers.own_writes import OwnWrites
 from engine.controllers.ownership import controller_reference
@@ -20,7 +22,6 @@ from engine.controllers.pod_control import namespace_terminating
 
 MIRROR = "endpointslicemirroring-controller.k8s.io"
 SKIP_MIRROR = "endpointslice.kubernetes.io/skip-mirror"
-LEADER = "control-plane.alpha.kubernetes.io/leader"
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 TRIGGER_TIME = "endpoints.kubernetes.io/last-change-trigger-time"
 MAX_PER_SUBSET = 1000  # --mirroring-max-endpoints-per-subset
@@ -143,37 +144,6 @@ def _shown(each: Object) -> tuple[object, ...]:
     metadata = each["metadata"]
     endpoints = sorted(map(_key, each.get("endpoints") or ()))
     return endpoints, metadata.get("labels") or {}, metadata.get("annotations") or {}
-
-
-class Subset(NamedTuple):
-    ports: list[Object]
-    addresses: list[tuple[Object, bool]]  # each with whether it is ready; those first
-
-
-def repacked(subsets: Iterable[Object]) -> list[Subset]:
-    """All ports that have the same addresses, once, however they were written down (RepackSubsets of
-    pkg/api/v1/endpoints/util.go). An address of a port that is told both to be ready and not to be is not."""
-    ports: dict[bytes, Object | None] = {}
-    addresses: dict[bytes, Object] = {}
-    found: dict[bytes, dict[bytes, bool]] = {}  # by port and address, whether that is ready
-    for subset in subsets:
-        for port in subset.get("ports") or (None,):
-            ports.setdefault(of_port := _key(port), port)
-            of_it = found.setdefault(of_port, {})
-            for name, ready in (("addresses", True), ("notReadyAddresses", False)):
-                for address in subset.get(name) or ():
-                    addresses.setdefault(key := _key([address["ip"], address.get("targetRef")]), address)
-                    of_it[key] = of_it.get(key, True) and ready
-    together: dict[frozenset[tuple[bytes, bool]], list[bytes]] = {}
-    for of_port, listed in found.items():
-        together.setdefault(frozenset(listed.items()), []).append(of_port)
-    return [
-        Subset(
-            [port for each in sharing if (port := ports[each]) is not None],
-            sorted(((addresses[key], ready) for key, ready in found[sharing[0]].items()), key=lambda each: not each[1]),
-        )
-        for sharing in together.values()
-    ]
 
 
 def _key(of: Any) -> bytes:

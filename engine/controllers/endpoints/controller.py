@@ -21,6 +21,7 @@ from engine.controllers.pod_control import namespace_terminating
 MANAGED_BY = "endpoints.kubernetes.io/managed-by"
 OVER_CAPACITY = "endpoints.kubernetes.io/over-capacity"
 MANAGER = "endpoint-controller"
+LEADER = "control-plane.alpha.kubernetes.io/leader"
 
 
 class EndpointsController(Controller):
@@ -38,6 +39,12 @@ class EndpointsController(Controller):
         self._sizes: dict[str, int] = {}  # Pods of each Service, as last seen
         self.watch(PODS, self._pod_changed, delay=lambda key, old, new: batch_period(self._sizes.get(key, 0)))
         self.watch(ENDPOINTS, self._endpoints_changed)
+
+    async def run(self) -> None:
+        """What was left when Services went while nobody looked goes now, but for what leaders are elected by."""
+        for each in self._endpoints.list():
+            if LEADER not in (each["metadata"].get("annotations") or {}):
+                self.queue.add(object_key(each))
 
     def _endpoints_changed(self, old: Object | None, new: Object | None) -> Iterable[str]:
         """Deleted ones are made again while their Service is there."""
@@ -104,9 +111,8 @@ class EndpointsController(Controller):
             raise
 
     async def _delete(self, key: str) -> None:
-        """With its Service, unless somebody else made it."""
-        current = self._endpoints.by_key(key)
-        if current is None or MANAGED_BY not in (current["metadata"].get("labels") or {}):
+        """With its Service, whoever made it."""
+        if self._endpoints.by_key(key) is None:
             return
         namespace, name = split_key(key)
         try:

@@ -1,50 +1,73 @@
-"""The subsets of an Endpoints object: pure (pkg/api/v1/endpoints/util.go RepackSubsets).
-
-Addresses are grouped by the very same set of ports; an address is in a group once, ready or not.
-"""
+"""The subsets of an Endpoints object: pure (pkg/api/v1/endpoints/util.go, truncateEndpoints)."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
 from engine.api.types import Object
-from engine.controllers.endpointslice.endpoints import belongs_in_endpoints, endpoint_ports, pod_ips
+from engine.controllers.endpointslice.endpoints import belongs_in_endpoints, endpoint_ports, has_cluster_ip, pod_ips
 from engine.controllers.pods import is_ready
 
 MAX_ADDRESSES = 1000
+_READY, _UNREADY = "addresses", "notReadyAddresses"
 
 
-@dataclass(slots=True)
-class _Group:
+class Subset(NamedTuple):
     ports: list[Object]
-    ready: dict[str, Object] = field(default_factory=dict)  # by IP
-    unready: dict[str, Object] = field(default_factory=dict)
+    addresses: list[tuple[Object, bool]]  # each with whether it is ready; those first
+
+
+def repacked(subsets: Iterable[Object]) -> list[Subset]:
+    """All ports that have the same addresses, once, however they were written down (RepackSubsets). An address of a
+    port that is told both to be ready and not to be is not; one that two objects have is there for each."""
+    ports: dict[bytes, Object | None] = {}
+    addresses: dict[tuple[str, str], Object] = {}
+    found: dict[bytes, dict[tuple[str, str], bool]] = {}  # by port and address, whether that is ready
+    for subset in subsets:
+        for port in subset.get("ports") or (None,):
+            ports.setdefault(of_port := orjson.dumps(port, option=orjson.OPT_SORT_KEYS), port)
+            of_it = found.setdefault(of_port, {})
+            for name, ready in ((_READY, True), (_UNREADY, False)):
+                for address in subset.get(name) or ():
+                    addresses.setdefault(key := _identity(address), address)
+                    of_it[key] = of_it.get(key, True) and ready
+    together: dict[frozenset[tuple[tuple[str, str], bool]], list[bytes]] = {}
+    for of_port, listed in found.items():
+        together.setdefault(frozenset(listed.items()), []).append(of_port)
+    return [
+        Subset(
+            [port for each in sharing if (port := ports[each]) is not None],
+            sorted(((addresses[key], ready) for key, ready in found[sharing[0]].items()), key=lambda each: not each[1]),
+        )
+        for sharing in together.values()
+    ]
+
+
+def _identity(address: Object) -> tuple[str, str]:
+    return address["ip"], (address.get("targetRef") or {}).get("uid", "")
 
 
 def subsets_of(service: Object, pods: Sequence[Object]) -> tuple[list[Object], bool]:
     """The subsets, and whether addresses were left out because there are too many."""
-    groups: dict[bytes, _Group] = {}
+    parts = []
     family = (service["spec"].get("ipFamilies") or ["IPv4"])[0]
-    publish = bool(service["spec"].get("publishNotReadyAddresses"))
-    for pod in sorted(pods, key=lambda pod: str(pod["metadata"]["name"])):
+    publish, has_ports = bool(service["spec"].get("publishNotReadyAddresses")), bool(service["spec"].get("ports"))
+    for pod in pods:
         if not belongs_in_endpoints(pod) or (pod["metadata"].get("deletionTimestamp") and not publish):
             continue
         address = _address(service, pod, family)
-        if address is None:
-            continue
         ports = [_port(each) for each in endpoint_ports(service, pod)]
-        if not ports and service["spec"].get("ports"):
+        if address is None or not (ports if has_ports else not has_cluster_ip(service)):
             continue
-        key = orjson.dumps(sorted(ports, key=_order), option=orjson.OPT_SORT_KEYS)
-        group = groups.setdefault(key, _Group(ports))
-        (group.ready if publish or is_ready(pod) else group.unready)[address["ip"]] = address
-    over = _truncate(groups.values())
-    made = [_subset(group) for group in groups.values() if group.ready or group.unready]
-    return sorted(made, key=lambda each: orjson.dumps(each, option=orjson.OPT_SORT_KEYS)), over
+        parts.append({_READY if publish or is_ready(pod) else _UNREADY: [address], "ports": ports})
+    made = [_subset(each) for each in repacked(parts)]
+    made.sort(key=lambda each: orjson.dumps(each, option=orjson.OPT_SORT_KEYS))
+    over = _truncate(made)
+    return [each for each in made if _READY in each or _UNREADY in each], over
 
 
 def _address(service: Object, pod: Object, family: str) -> Object | None:
@@ -77,24 +100,32 @@ def _order(port: Object) -> tuple[Any, ...]:
     return port.get("name", ""), port["port"], port["protocol"]
 
 
-def _subset(group: _Group) -> Object:
+def _subset(packed: Subset) -> Object:
     subset: Object = {}
-    if group.ready:
-        subset["addresses"] = [group.ready[ip] for ip in sorted(group.ready)]
-    if group.unready:
-        subset["notReadyAddresses"] = [group.unready[ip] for ip in sorted(group.unready)]
-    if group.ports:
-        subset["ports"] = sorted(group.ports, key=_order)
+    for name, wanted in ((_READY, True), (_UNREADY, False)):
+        if listed := [address for address, ready in packed.addresses if ready is wanted]:
+            subset[name] = sorted(listed, key=_identity)
+    if packed.ports:
+        subset["ports"] = sorted(packed.ports, key=_order)
     return subset
 
 
-def _truncate(groups: Iterable[_Group]) -> bool:
-    """Leave at most a thousand addresses, ready ones first; says whether there were more."""
-    every = list(groups)
-    left, over = MAX_ADDRESSES, False
-    for addresses in [*(group.ready for group in every), *(group.unready for group in every)]:
-        for ip in list(addresses)[max(0, left) :]:
-            del addresses[ip]
-            over = True
-        left -= len(addresses)
-    return over
+def _truncate(subsets: list[Object]) -> bool:
+    """Leave at most a thousand addresses, ready ones first, of each subset its share; says whether there were more."""
+    ready, unready = (sum(len(each.get(name, ())) for each in subsets) for name in (_READY, _UNREADY))
+    if ready + unready <= MAX_ADDRESSES:
+        return False
+    if ready > MAX_ADDRESSES:
+        name, total, room = _READY, ready, MAX_ADDRESSES
+        for each in subsets:
+            each.pop(_UNREADY, None)
+    else:
+        name, total, room = _UNREADY, unready, MAX_ADDRESSES - ready
+    left = room
+    for each in subsets:
+        listed = each.pop(name, [])
+        kept = listed[: min(left, math.ceil(len(listed) / total * room))]
+        left -= len(kept)
+        if kept:
+            each[name] = kept
+    return True
