@@ -200,6 +200,15 @@ def test_one_that_changed_is_updated_in_place() -> None:
     assert [each["conditions"]["ready"] for each in changes.update[0]["endpoints"]] == [True, True, False]
 
 
+def test_a_pod_that_was_made_anew_with_its_address_is_updated_in_place() -> None:
+    slices = existing(planned(many(3), []))
+    [again, *others] = many(3)
+    again = {**again, "metadata": {**again["metadata"], "uid": "another"}}
+    changes = planned([*others, again], slices)
+    assert [each["targetRef"]["uid"] for each in changes.update[0]["endpoints"]][0] == "another"
+    assert [each["targetRef"]["name"] for each in changes.update[0]["endpoints"]] == ["p0", "p1", "p2"]
+
+
 def test_the_last_pod_gone_leaves_a_placeholder_in_place() -> None:
     slices = existing(planned(many(1), []))
     changes = planned([], slices)

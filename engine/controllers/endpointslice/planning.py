@@ -120,16 +120,10 @@ def _port_key(ports: list[Object]) -> PortKey:
 
 
 def _identity(endpoint: Object) -> str:
-    """What makes two versions of an endpoint the same one; conditions, zone and hints may differ."""
+    """What makes two versions of an endpoint the same one; its Node, its Pod's uid and conditions may differ."""
     target = endpoint.get("targetRef") or {}
-    return "|".join(
-        [
-            ",".join(sorted(endpoint["addresses"])),
-            endpoint.get("hostname", ""),
-            endpoint.get("nodeName", ""),
-            f"{target.get('kind')}/{target.get('namespace')}/{target.get('name')}/{target.get('uid')}",
-        ]
-    )
+    addresses = ",".join(sorted(endpoint["addresses"]))
+    return "|".join([addresses, endpoint.get("hostname", ""), target.get("namespace", ""), target.get("name", "")])
 
 
 def _owned_by(each: Object, service: Object) -> bool:
