@@ -20,12 +20,12 @@ def _has_shell_words(command: str) -> bool:
     return any(character in command for character in "\"'\\")
 
 
-async def edit_text(text: str, environment: Mapping[str, str]) -> tuple[str, Path]:
+async def edit_text(text: str, environment: Mapping[str, str], *, suffix: str = ".yaml") -> tuple[str, Path]:
     """What the editor makes of a text, and the file that still holds it. Raises CommandError."""
     command = environment.get("KUBE_EDITOR") or environment.get("EDITOR") or "vi"
     if not _has_shell_words(command) and shutil.which(command.split()[0]) is None:
         raise CommandError(f'unable to launch the editor "{command}"')
-    descriptor, name = tempfile.mkstemp(prefix="kubectl-edit-", suffix=".yaml")
+    descriptor, name = tempfile.mkstemp(prefix="kubectl-edit-", suffix=suffix)
     file = Path(name)
     with os.fdopen(descriptor, "w") as handle:
         handle.write(text)

@@ -457,8 +457,14 @@ async def _mapping(session: Session, selection: Selection, obj: Object, whence: 
     gvk = GVK(group, version, str(obj["kind"]))
     if selection.local:
         return Resource.unasked(gvk)
+    return await mapped(session, obj, whence)
+
+
+async def mapped(session: Session, obj: Object, whence: str) -> Resource:
+    """The resource of an object's kind; `whence` as above. Raises CommandError."""
+    group, _, version = str(obj.get("apiVersion") or "").rpartition("/")
     try:
-        return await session.discovery.for_kind(session.client, gvk)
+        return await session.discovery.for_kind(session.client, GVK(group, version, str(obj["kind"])))
     except NoMatchError as error:
         if not whence:
             raise CommandError(f"unable to recognize {error}") from error

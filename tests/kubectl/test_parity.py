@@ -72,30 +72,3 @@ async def test_a_script_prints_the_same(name: str, tmp_path: Path) -> None:
         if _aged(theirs) != _aged(mine)
     ]
     assert not different, "\n".join(different)
-
-
-EDITS = [
-    pytest.param("p", id="nothing changed"),
-    pytest.param("s/replicas: 3/replicas: 4/", id="a good change"),
-    pytest.param("s/replicas: 3/replicas: -4/", id="an invalid value"),
-    pytest.param("s/  replicas:/  repicas:/", id="an unknown field"),
-    pytest.param("s/^spec:/: /", id="broken YAML"),
-    pytest.param("s/name: web/name: bew/", id="another name"),
-    pytest.param("d", id="an empty file"),
-]
-
-
-@pytest.mark.parametrize("edit", EDITS)
-async def test_edit_does_the_same(edit: str, tmp_path: Path) -> None:
-    editor = tmp_path / "editor"
-    editor.write_text('#!/bin/sh\nsed -i -e "$EDIT" "$1"\n')
-    editor.chmod(0o755)
-    steps = [Step(f"apply -f {SAMPLE}"), Step("edit deploy web"), Step("get deploy web -o jsonpath={.spec.replicas}")]
-    results = await both(steps, tmp_path, environment={"EDITOR": str(editor), "EDIT": edit})
-    for _, theirs, mine in results:
-        assert _named(mine) == _named(theirs)
-
-
-def _named(printed: Printed) -> Printed:
-    """The temporary file has a name of its own each time."""
-    return Printed(printed.code, printed.stdout, re.sub(r"\S+kubectl-edit-\w+\.yaml", "FILE", printed.stderr))

@@ -15,14 +15,14 @@ from engine.kubectl import decoding, last_applied, manifests, yaml
 from engine.kubectl.change_cause import RECORD, recorded
 from engine.kubectl.command import Run
 from engine.kubectl.discovery import Resource
-from engine.kubectl.editor import edit_text
+from engine.kubectl.editing import SAVED, Editing, source_of
 from engine.kubectl.errors import CommandError, NamespaceError, UsageError, with_source
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import DRY_RUN, PRINT, SAVE_CONFIG, SELECTOR, VALIDATE, field_manager, filename
 from engine.kubectl.printers.objects import Printer, result_printer
 from engine.kubectl.selection import Info, Selection, visit
 from engine.kubectl.session import Session
-from engine.kubectl.verbs.edit import CANCELLED, HEADER, SAVED, stripped
+from engine.kubectl.verbs.edit import HEADER
 from engine.kubectl.verbs.raw import raw
 
 CLUSTER_SCOPED = ("Namespace", "ClusterRole", "ClusterRoleBinding", "PriorityClass")
@@ -80,16 +80,16 @@ async def run(session: Session) -> None:
 
 async def _edited(session: Session, info: Info) -> Path | None:
     """Let the person edit what is to be created; None where nothing was changed, and so nothing is created."""
-    original = HEADER + yaml.dump(info.object)
-    text, file = await edit_text(original, session.environment)
-    if stripped(text) == stripped(original):
-        file.unlink(missing_ok=True)
-        session.err(CANCELLED)
+    about = f'{info.resource.gvr.group_resource} "{info.name}"'
+    editing = Editing(session, yaml.dump(info.object), header=HEADER, about=about)
+    if (text := await editing.edited()) is None:
         return None
-    source = manifests.Source("edited-file", lambda: text)
-    info.object = next(obj for document in manifests.documents(source) for obj in decoding.objects(document))
+    found = [obj for document in manifests.documents(source_of(text)) for obj in decoding.objects(document)]
+    if not found:
+        raise CommandError("no objects passed to create")
+    info.object = found[0]
     info.name = info.object["metadata"].get("name", "")
-    return file
+    return editing.file
 
 
 async def post(session: Session, info: Info, *, dry_run: str, validation: str, typed: bool = False) -> None:

@@ -58,7 +58,7 @@ async def run(session: Session) -> None:
 
 
 def _check(session: Session) -> None:
-    """Flags that do not go together. Raises CommandError."""
+    """Flags that do not go together; says which container is looked at. Raises CommandError."""
     flags = session.flags
     copy, image = flags.text("copy-to"), flags.text("image")
     for change in flags.many("set-image"):
@@ -81,6 +81,8 @@ def _check(session: Session) -> None:
                 raise CommandError(f"--{name} may only be used with --copy-to.")
     if flags.text("target") and copy:
         raise CommandError("--target is incompatible with --copy-to. Use --share-processes instead.")
+    if flags.text("target") and not flags.on("quiet"):
+        session.out(TARGETING.format(flags.text("target")))
     if flags.on("tty") and not flags.on("stdin"):
         raise CommandError("-i/--stdin is required for containers with -t/--tty=true")
     if flags.text("profile") == "legacy":
@@ -158,8 +160,6 @@ async def _beside(session: Session, info: Info) -> tuple[Object, str]:
     container = _container(session, name)
     if target := session.flags.text("target"):
         container["targetContainerName"] = target
-        if not session.flags.on("quiet"):
-            session.out(TARGETING.format(target))
     apply_profile(session.flags.text("profile"), copy_object(info.object), container, Style.EPHEMERAL)
     more = [*(info.object["spec"].get("ephemeralContainers") or ()), _customized(session, container)]
     wanted = {**info.object, "spec": {**info.object["spec"], "ephemeralContainers": more}}
@@ -193,9 +193,9 @@ async def _copied(session: Session, info: Info) -> tuple[Object, str]:
         container.update(_customized(session, container))
     if flags.given("share-processes"):
         pod["spec"]["shareProcessNamespace"] = flags.on("share-processes")
-    if flags.on("replace"):
-        await delete(session, info, grace=0)
     created: Object = await session.request("POST", session.path_of(info.resource, info.namespace), body=pod)
+    if flags.on("replace"):  # not before: a copy of the same name is refused, as upstream's is
+        await delete(session, info, grace=0)
     return created, (container or containers[0])["name"]
 
 

@@ -5,8 +5,6 @@ Source of the behaviour: kubectl pkg/cmd/util/editor/editoroptions.go.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from engine.api.errors import ApiError
 from engine.api.patch import two_way_merge_patch, two_way_strategic_patch
 from engine.api.types import Object
@@ -14,13 +12,15 @@ from engine.api.wire import MERGE_PATCH, STRATEGIC_PATCH
 from engine.kubectl import decoding, last_applied, manifests, yaml
 from engine.kubectl.change_cause import RECORD, recorded
 from engine.kubectl.command import Command
-from engine.kubectl.editor import edit_text
+from engine.kubectl.editing import NAME, SAVED, Editing, source_of
 from engine.kubectl.errors import CommandError, Exit, of
+from engine.kubectl.fetching import require_namespace
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import PRINT, SAVE_CONFIG, VALIDATE, field_manager, filename
-from engine.kubectl.printers.objects import json_text, result_printer, unknown_format, without_managed_fields
+from engine.kubectl.printers import kyaml
+from engine.kubectl.printers.objects import Printer, json_text, result_printer, unknown_format, without_managed_fields
 from engine.kubectl.schemas import schema_of
-from engine.kubectl.selection import Info, Selection, collect
+from engine.kubectl.selection import Info, Selection, collect, mapped
 from engine.kubectl.session import Session
 
 HEADER = (
@@ -29,8 +29,6 @@ HEADER = (
     "# reopened with the relevant failures.\n"
     "#\n"
 )
-CANCELLED = "Edit cancelled, no changes made."
-SAVED = 'A copy of your changes has been stored to "{}"'
 
 
 async def run(session: Session) -> None:
@@ -59,69 +57,62 @@ class _Edit:
     def __init__(self, session: Session, found: list[Info]) -> None:
         self._session = session
         self._infos = found
-        self._json = session.flags.text("output") == "json"
-        keep = session.flags.on("show-managed-fields")
-        self._shown = [info.object if keep else without_managed_fields(info.object) for info in found]
+        self._shown = [without_managed_fields(info.object) for info in found]
+        self._printers: dict[str, Printer] = {}
+        self._retries = True
 
     async def run(self) -> None:
-        original = self._text(self._shown)
-        text, reasons, file = original, list[str](), None
-        while True:
-            before = stripped(text)
-            edited, new_file = await edit_text(_with_reasons(text, reasons), self._session.environment)
-            if file is not None:
-                file.unlink(missing_ok=True)
-            file = new_file
-            if reasons and stripped(edited) == before:
-                self._give_up(file)
-            if stripped(edited) == stripped(original):
-                file.unlink(missing_ok=True)
-                self._session.err(CANCELLED)
-                return
-            text = edited
+        output = self._session.flags.text("output")
+        header, suffix = ("", ".json") if output == "json" else (HEADER, ".yaml")
+        about = _name(self._infos[0])
+        editing = Editing(self._session, self._text(output), header=header, about=about, suffix=suffix)
+        while (edited := await editing.edited()) is not None:
             try:
-                objects = self._parse(edited)
+                objects = await self._parse(edited)
             except CommandError as error:
-                reasons = [self._unreadable(error)]
+                editing.refuse([f"The edited file had a syntax error: {error}"])
                 continue
             try:
+                self._require_namespaces(objects)
                 reasons = await self._save(objects)
             except (CommandError, ApiError) as error:
-                self._session.err(SAVED.format(file))
+                self._session.err(SAVED.format(editing.file))
                 raise CommandError(str(error)) from error
             if not reasons:
-                file.unlink(missing_ok=True)
+                editing.done()
                 return
             if not self._retries:
-                self._session.err(f"You can run `{self._session.program} replace -f {file}` to try this update again.")
+                again = f"{self._session.program} replace -f {editing.file}"
+                self._session.err(f"You can run `{again}` to try this update again.")
                 raise Exit(1)
+            editing.refuse(reasons)
 
-    _retries = True
+    def _text(self, output: str) -> str:
+        shown = self._shown[0]
+        if len(self._shown) > 1:
+            shown = {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": self._shown}
+        if output == "json":
+            return json_text(shown) + "\n"
+        return kyaml.dump(shown) if output == "kyaml" else yaml.dump(shown)
 
-    def _text(self, objects: list[Object]) -> str:
-        shown = objects[0] if len(objects) == 1 else {"apiVersion": "v1", "kind": "List", "items": objects}
-        return HEADER + (json_text(shown) + "\n" if self._json else yaml.dump(shown))
-
-    def _give_up(self, file: Path) -> None:
-        """The person left the refused text as it was."""
-        self._session.err(SAVED.format(file))
-        raise CommandError("Edit cancelled, no valid changes were saved.")
-
-    def _unreadable(self, error: CommandError) -> str:
-        self._retries = True
-        for info in self._infos:
-            self._session.err(f'error: {info.resource.gvr.group_resource} "{info.name}" is invalid')
-        return f"The edited file had a syntax error: {error}"
-
-    def _parse(self, text: str) -> list[Object]:
-        source = manifests.Source("edited-file", lambda: text)
-        try:
-            found = [obj for document in manifests.documents(source) for obj in decoding.objects(document)]
-        except CommandError as error:
-            raise CommandError(str(error).removeprefix("error parsing edited-file: ")) from error
+    async def _parse(self, text: str) -> list[Object]:
+        """The objects of a text. Raises CommandError for one that is none, or of a kind that nobody knows."""
+        found = [obj for document in manifests.documents(source_of(text)) for obj in decoding.objects(document)]
         if not found:
             raise CommandError("the file holds no object")
+        for obj in found:
+            metadata = obj.get("metadata") or {}
+            whence = (
+                f'for name: "{metadata.get("name", "")}" namespace: "{metadata.get("namespace", "")}" from "{NAME}"'
+            )
+            if not self._session.flags.text("subresource"):
+                await mapped(self._session, obj, "" if len(self._infos) > 1 else whence)
         return found
+
+    def _require_namespaces(self, edited: list[Object]) -> None:
+        """Raises CommandError for an object that went to another namespace."""
+        for obj in edited:
+            require_namespace(self._session, self._infos[0].resource, (obj.get("metadata") or {}).get("namespace", ""))
 
     async def _save(self, edited: list[Object]) -> list[str]:
         """Send each change; returns why the server refused any."""
@@ -131,7 +122,7 @@ class _Edit:
             if after is None:
                 raise CommandError("At least one of apiVersion, kind and name was changed")
             if after == before:
-                self._session.err(f"{info.resource.gvr.group_resource}/{info.name} skipped")
+                self._print("skipped", info)
                 continue
             patch, content_type = self._difference(info, before, after)
             try:
@@ -143,7 +134,7 @@ class _Edit:
     def _difference(self, info: Info, before: Object, after: Object) -> tuple[Object, str]:
         """What to send for an edit. Raises ApiError for an edit that no patch can say."""
         if self._session.flags.on("save-config"):
-            after = last_applied.modified(after)
+            after = _with_config(info, after)
         after = recorded(self._session, after)
         schema = schema_of(info.resource.gvk)
         if schema is None:
@@ -165,13 +156,16 @@ class _Edit:
             fieldValidation=self._session.field_validation(),
         )
         info.refresh(answer)
-        if flags.text("output") in ("", "json", "yaml"):
-            self._session.out(f"{info.named} edited")
-        else:
-            result_printer(self._session, "edited")(info.object, info.resource)
+        self._print("edited", info)
+
+    def _print(self, done: str, info: Info) -> None:
+        """One printer for all that is done so, which tells documents apart."""
+        if done not in self._printers:
+            self._printers[done] = result_printer(self._session, done)
+        self._printers[done](info.object, info.resource)
 
     def _refused(self, info: Info, error: ApiError) -> str:
-        name = f'{info.resource.gvr.group_resource} "{info.name}"'
+        name = _name(info)
         self._retries = error.reason in ("Invalid",)
         if error.reason == "Invalid":
             self._session.err(f"error: {name} is invalid")
@@ -193,17 +187,18 @@ def _is_same(left: Object, right: Object) -> bool:
     )
 
 
-def _with_reasons(text: str, reasons: list[str]) -> str:
-    """The text under the header, and under why it was refused."""
-    if not reasons:
-        return text
-    lines = [f"# {line}" for reason in reasons for line in reason.split("\n")]
-    return HEADER + "\n".join([*lines, "#"]) + "\n" + stripped(text)
+def _name(info: Info) -> str:
+    return f'{info.resource.gvr.group_resource} "{info.name}"'
 
 
-def stripped(text: str) -> str:
-    """A text without its comments."""
-    return "".join(line for line in text.splitlines(keepends=True) if not line.lstrip().startswith("#"))
+def _with_config(info: Info, after: Object) -> Object:
+    """With the annotation of apply, which tells all of the object, also what the person did not see of it."""
+    whole = after
+    if (managed := info.object["metadata"].get("managedFields")) is not None:
+        whole = {**after, "metadata": {**after["metadata"], "managedFields": managed}}
+    metadata = after["metadata"]
+    annotations = last_applied.modified(whole)["metadata"]["annotations"]
+    return {**after, "metadata": {**metadata, "annotations": annotations}}
 
 
 COMMAND = Command(

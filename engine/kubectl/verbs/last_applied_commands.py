@@ -15,7 +15,7 @@ from engine.api.types import Object
 from engine.api.wire import MERGE_PATCH
 from engine.kubectl import last_applied, manifests, yaml
 from engine.kubectl.command import Command
-from engine.kubectl.editor import edit_text
+from engine.kubectl.editing import CANCELLED, Editing, source_of
 from engine.kubectl.errors import CommandError, UsageError, of
 from engine.kubectl.fetching import live
 from engine.kubectl.flags import Flag, Type
@@ -24,6 +24,12 @@ from engine.kubectl.printers.objects import json_text, result_printer
 from engine.kubectl.selection import Info, Selection, collect, visit
 from engine.kubectl.session import Session
 from engine.kubectl.verbs.edit import check_format
+
+HEADER = (
+    "# Please edit the 'last-applied-configuration' annotations below.\n"
+    "# Lines beginning with a '#' will be ignored, and an empty file will abort the edit.\n"
+    "#\n"
+)
 
 
 async def view(session: Session) -> None:
@@ -113,15 +119,22 @@ async def edit(session: Session) -> None:
 
 async def _edit(session: Session, info: Info, applied: Object) -> None:
     as_json = session.flags.text("output") == "json"
-    text = json_text(applied) + "\n" if as_json else yaml.dump(applied)
-    edited, file = await edit_text(text, session.environment)
-    file.unlink(missing_ok=True)
-    documents = list(manifests.documents(manifests.Source("edited-file", lambda: edited)))
-    if not documents or not two_way_merge_patch(applied, documents[0].value):
-        session.err("Edit cancelled, no changes made.")
+    editing = Editing(
+        session,
+        json_text(applied) + "\n" if as_json else yaml.dump(applied),
+        header="" if as_json else HEADER,
+        about=f'{info.resource.gvr.group_resource} "{info.name}"',
+        suffix=".json" if as_json else ".yaml",
+    )
+    if (text := await editing.edited()) is None:
         return
-    changed = await _patch(session, info, last_applied.compact(documents[0].value) + "\n")
-    result_printer(session, "edited")(changed, info.resource)
+    editing.done()
+    changed = [document.value for document in manifests.documents(source_of(text))]
+    if not changed or not two_way_merge_patch(applied, changed[0]):
+        session.err(CANCELLED)
+        return
+    await _patch(session, info, last_applied.compact(changed[0]) + "\n")
+    result_printer(session, "edited")(changed[0], info.resource)
 
 
 VIEW = Command(

@@ -99,8 +99,6 @@ def _kept(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 async def run(session: Session) -> None:
-    if session.arguments:
-        raise CommandError(f"unexpected arguments: [{' '.join(session.arguments)}]")
     transport = session.client.transport
     if isinstance(transport, WireDump):
         transport = transport.inner
