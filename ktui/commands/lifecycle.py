@@ -16,6 +16,7 @@ import typer
 
 from engine.folder import ClusterFolder, ClusterRunningError, FolderError, Running, clusters
 from ktui.commands import UsageError
+from ktui.commands.suggesting import SuggestingCommand
 from ktui.engine_process import UpOptions
 
 DEFAULT_NAME = "default"
@@ -30,7 +31,7 @@ def ktui_version() -> str:
 
 
 def declare(app: typer.Typer) -> None:
-    app.command()(up)
+    app.command(cls=SuggestingCommand)(up)
     app.command()(down)
     app.command()(status)
     app.command()(reset)

@@ -247,6 +247,12 @@ def test_a_wrong_option_is_named(home: Home, options: list[str], message: str) -
     assert not home.path.exists()
 
 
+def test_no_option_is_suggested_that_help_does_not_show(home: Home) -> None:
+    ran = home.ktui("up", "--nope")
+    assert ran.code == 2
+    assert "No such option: --nope (Possible options: --name, --nodes)" in ran.err
+
+
 @pytest.mark.parametrize("name", ["../elsewhere", "", "Demo", "a/b", "-x"])
 def test_a_name_that_is_none_is_refused(home: Home, name: str) -> None:
     for words in (["up", "--port=0"], ["status"], ["down"], ["reset", "--yes"], ["kubeconfig"]):
