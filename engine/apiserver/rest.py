@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -64,9 +64,10 @@ class Settling(Protocol):
 
 
 class Connector(Protocol):
-    """Answers what is for a node to answer: exec, attach, port-forward, proxy."""
+    """Answers what is for a node to answer: exec, attach, port-forward. The object is looked for by `find`, which
+    raises ApiError 404, once the request is admitted."""
 
-    async def connect(self, call: Call, obj: Object) -> Response: ...
+    async def connect(self, call: Call, find: Callable[[], Awaitable[Object]]) -> Response: ...
 
 
 @dataclass(slots=True)
@@ -256,14 +257,17 @@ class Rest:
         if call.info.subresource == "proxy":
             return await PodProxy(self.backend).answer(call)
         of_log = self.logs.options(call.request, call.info.name) if call.info.subresource == "log" else None
-        stored = await self.backend.storage.named(info, call.info.namespace, call.info.name)
+
+        async def find() -> Object:
+            return (await self.backend.storage.named(info, call.info.namespace, call.info.name)).object
+
         try:
             if of_log is not None:
-                return self.logs.answer(call.request, stored.object, of_log)
+                return self.logs.answer(call.request, await find(), of_log)
             if self.connector is None:
                 what = f"{call.info.subresource} is not served by the nodes of this cluster"
                 raise ApiError(501, "NotImplemented", what, details={})
-            return await self.connector.connect(call, stored.object)
+            return await self.connector.connect(call, find)
         except NoProtocol:
             return Response(403, b"")
 

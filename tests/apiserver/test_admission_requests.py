@@ -164,3 +164,12 @@ async def test_who_refuses_to_delete_all_knows_no_name(hooks: Hooks) -> None:
         "expression 'request.name == 'c'' resulted in error: no such key: name",
     )  # fmt: skip
     await hooks.client.delete(CONFIGMAPS, "c", namespace="default")
+
+
+async def test_what_is_connected_to_is_looked_for_once_the_request_is_admitted(hooks: Hooks) -> None:
+    rules = [{**EVERYTHING, "operations": ["CONNECT"]}]
+    await hooks.register("Validating", "a", lambda request: {"allowed": request["name"] != "b"}, rules=rules)
+    for path in ("exec", "attach", "portforward"):
+        found = [await hooks.client.send("POST", f"{SPACE}/pods/{name}/{path}") for name in "bc"]
+        assert [answer.status for answer in found] == [400, 404], path
+    assert [request["name"] for _, request in hooks.asked] == ["b", "c"] * 3

@@ -6,6 +6,8 @@ Source: pkg/registry/core/pod/rest/subresources.go and pod strategy.go (streamLo
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 from engine.api.errors import ApiError, bad_request, internal, method_not_supported
 from engine.api.types import Object
 from engine.api.wire import Request, Response, Upgrade
@@ -30,7 +32,7 @@ class NodeConnector:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
 
-    async def connect(self, call: Call, pod: Object) -> Response:
+    async def connect(self, call: Call, find: Callable[[], Awaitable[Object]]) -> Response:
         """Raises ApiError."""
         subresource = call.info.subresource
         if subresource not in _OPTIONS:
@@ -39,9 +41,10 @@ class NodeConnector:
             )
         if call.request.method not in ("GET", "POST"):
             raise method_not_supported(call.gvr_resource.gvr, call.info.verb)
-        await self._check_create(call)
         options = _options(call.request, _OPTIONS[subresource])
         await admit_connect(self._backend, call, options)
+        await self._check_create(call)
+        pod = await find()
         container = "" if subresource == "portforward" else container_named(pod, call.request.parameter("container"))
         node = (pod.get("spec") or {}).get("nodeName", "")
         if not node:
