@@ -205,7 +205,7 @@ def test_a_pod_that_was_made_anew_with_its_address_is_updated_in_place() -> None
     [again, *others] = many(3)
     again = {**again, "metadata": {**again["metadata"], "uid": "another"}}
     changes = planned([*others, again], slices)
-    assert [each["targetRef"]["uid"] for each in changes.update[0]["endpoints"]][0] == "another"
+    assert changes.update[0]["endpoints"][0]["targetRef"]["uid"] == "another"
     assert [each["targetRef"]["name"] for each in changes.update[0]["endpoints"]] == ["p0", "p1", "p2"]
 
 
