@@ -155,16 +155,20 @@ class DisruptionController(Controller):
 
     async def _scale(self, reference: Object, namespace: str) -> tuple[str, int] | None:
         """The uid and replicas of a controller, or of the Deployment behind a ReplicaSet; None if it has gone."""
-        lister = self._scales.get(reference["kind"])
-        if lister is None:
+        owner = self._listed(reference, namespace)
+        above = controller_of(owner) if owner is not None and reference["kind"] == "ReplicaSet" else None
+        if above is not None and above["kind"] == "Deployment":
+            found = self._listed(above, namespace)
+            reference, owner = (above, found) if found is not None else (reference, None)
+        if owner is None:  # one of another kind, or that is not known here; a Deployment may have left its ReplicaSet
             return await self._scale_subresource(reference, namespace)
-        owner = lister.get(reference["name"], namespace)
-        if owner is None or owner["metadata"]["uid"] != reference["uid"]:
-            return None
-        above = controller_of(owner)
-        if reference["kind"] == "ReplicaSet" and above is not None and above["kind"] == "Deployment":
-            return await self._scale(above, namespace)
         return reference["uid"], int(owner["spec"].get("replicas", 1))
+
+    def _listed(self, reference: Object, namespace: str) -> Object | None:
+        group = parse_api_version(reference["apiVersion"], reference["kind"]).group
+        lister = self._scales.get(reference["kind"]) if group in ("apps", "extensions") else None
+        owner = lister.get(reference["name"], namespace) if lister is not None else None
+        return owner if owner is not None and owner["metadata"]["uid"] == reference["uid"] else None
 
     async def _scale_subresource(self, reference: Object, namespace: str) -> tuple[str, int] | None:
         kind = parse_api_version(reference["apiVersion"], reference["kind"])

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from engine.api.errors import ApiError
-from engine.api.types import DEPLOYMENTS, EVENTS, PODS, Object
+from engine.api.types import DEPLOYMENTS, EVENTS, PODS, REPLICA_SETS, SERVICE_ACCOUNTS, Object
+from engine.client import Client
 from engine.controllers.disruption import BUDGETS, DisruptionController
 from engine.controllers.serviceaccount import ServiceAccountController
 from engine.world import World
@@ -146,6 +147,24 @@ async def test_a_custom_resource_with_a_scale_says_how_many_pods_there_should_be
         reference = owner("example.com/v1", "Rollout", found["metadata"]["uid"])
         await cluster.admin.create(PODS, pod("one", reference), namespace="default")
         await cluster.admin.create(BUDGETS, budget(minAvailable="40%"), namespace="default")
+        status = await status_of(cluster, 0)
+        assert (status["expectedPods"], status["desiredHealthy"]) == (5, 2)
+
+
+async def test_a_replica_set_whose_deployment_has_gone_says_how_many_pods_there_should_be(world: World) -> None:
+    async def given(admin: Client) -> None:
+        await admin.create(SERVICE_ACCOUNTS, {"metadata": {"name": "default"}}, namespace="default")
+        labels = {"app": "web"}
+        template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "nginx"}]}}
+        above = {**owner("apps/v1", "Deployment", "gone"), "controller": True}
+        spec = {"replicas": 5, "selector": {"matchLabels": labels}, "template": template}
+        made = {"metadata": {"name": "web", "ownerReferences": [above]}, "spec": spec}
+        found = await admin.create(REPLICA_SETS, made, namespace="default")
+        reference = owner("apps/v1", "ReplicaSet", found["metadata"]["uid"])
+        await admin.create(PODS, pod("one", reference), namespace="default")
+        await admin.create(BUDGETS, budget(minAvailable="40%"), namespace="default")
+
+    async with running(world, controllers=(DisruptionController,), given=given) as cluster:
         status = await status_of(cluster, 0)
         assert (status["expectedPods"], status["desiredHealthy"]) == (5, 2)
 
