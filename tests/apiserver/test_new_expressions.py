@@ -19,6 +19,7 @@ from engine.world import World
 from tests.apiserver.test_admission_configuration import client as client_of
 
 CRDS = GVR("apiextensions.k8s.io", "v1", "customresourcedefinitions")
+CLASSES = GVR("resource.k8s.io", "v1", "deviceclasses")
 HOOKS = GVR("admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations")
 SORTED = "[2, 1].sort() == [1, 2]"
 SINCE: dict[str, tuple[int, int]] = {
@@ -86,6 +87,25 @@ async def test_a_new_expression_speaks_of_what_the_release_before_knew(world: Wo
                  if since > (1, minor)}  # fmt: skip
         async with started(world, store, f"1.{minor}") as client:
             creating = client.create(HOOKS, hooks(f"of-{minor}", *SINCE))
+            if later:
+                assert {field for field, _ in await refused(creating)} == later, minor
+            else:
+                await creating
+
+
+async def test_what_a_device_selector_speaks_of(world: World, store: SqliteStore) -> None:
+    """Whether it may be shared a device is asked since DRAConsumableCapacity is on."""
+    since = {
+        "device.allowMultipleAllocations": (1, 36),
+        SORTED: (1, 35),
+        "cel.bind(d, device.driver, d == 'a')": (1, 34),
+    }
+    selectors = [{"cel": {"expression": each}} for each in since]
+    made = {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "spec": {"selectors": selectors}}
+    for minor in (34, 35, 36):
+        later = {f"spec.selectors[{i}].cel.expression" for i, each in enumerate(since.values()) if each > (1, minor)}
+        async with started(world, store, f"1.{minor}") as client:
+            creating = client.create(CLASSES, {**made, "metadata": {"name": f"of-{minor}"}})
             if later:
                 assert {field for field, _ in await refused(creating)} == later, minor
             else:

@@ -13,10 +13,12 @@ from engine.api.cel.costs import Path
 from engine.api.cel.environment import Environment, Program
 from engine.api.cel.interpreter import Outcome
 from engine.api.cel.library.quantities import QUANTITY
+from engine.api.cel.releases import Release
 from engine.api.cel.syntax import CompileError
 from engine.api.cel.types import ANY, BOOL, DYN, STRING, Type, map_of, struct
 
 COST_LIMIT = 1_000_000
+_SHARED_SINCE = (1, 36)  # when DRAConsumableCapacity came to be on
 DEVICE = struct("kubernetes.DRADevice")
 _FIELDS = {
     "driver": STRING,
@@ -43,15 +45,18 @@ class Domains(dict[str, Any]):
         return self[key]
 
 
-@lru_cache(maxsize=1)
-def _environment() -> Environment:
-    return Environment({"device": DEVICE}, structs={DEVICE.name: _FIELDS}, binding=True)
+@lru_cache(maxsize=4)
+def _environment(release: Release | None) -> Environment:
+    fields = dict(_FIELDS)
+    if release is not None and release < _SHARED_SINCE:
+        del fields["allowMultipleAllocations"]
+    return Environment({"device": DEVICE}, structs={DEVICE.name: fields}, binding=True, release=release)
 
 
 @lru_cache(maxsize=1024)
-def compiled(expression: str, wanted: tuple[Type, ...] = (BOOL, ANY, DYN)) -> Program:
-    """Raises CompileError."""
-    program = _environment().compile(expression)
+def compiled(expression: str, wanted: tuple[Type, ...] = (BOOL, ANY, DYN), release: Release | None = None) -> Program:
+    """`release` is the one in which the expression is new. Raises CompileError."""
+    program = _environment(release).compile(expression)
     if program.result not in wanted:
         raise CompileError(f"must evaluate to bool or the unknown type, not {program.result}")
     return program

@@ -63,7 +63,8 @@ class Expressions:
 def device_selector(expression: str, path: str, problems: Problems) -> None:
     """What comes to any type is let be where it is an attribute, not where it is `dyn`."""
     try:
-        program = devices.compiled(expression, (types.BOOL, types.ANY))
+        release = problems.expressions.release_of(expression)
+        program = devices.compiled(expression, (types.BOOL, types.ANY), release)
     except CompileError as error:
         problems.invalid(path, expression, str(error))
         return

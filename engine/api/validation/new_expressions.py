@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.api.types import Object
 
-_ALL_KNOWN_SINCE = (1, 35)  # with nothing more to come
+_ALL_KNOWN_SINCE = (1, 36)  # with nothing more to come
 _FIELDS = frozenset(("expression", "messageExpression", "valueExpression", "rule"))
 
 
