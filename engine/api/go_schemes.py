@@ -50,6 +50,11 @@ def scheme_of(group: str) -> str:
     return _OWN.get(group, _LEGACY)
 
 
+def internal_package(group: str) -> str:
+    """The Go package of a group's types without a version (pkg/apis)."""
+    return "core" if group in ("", "events.k8s.io") else group.partition(".")[0]
+
+
 def registered(definitions: Definitions, found: GVK, group: str) -> bool:
     """Whether the scheme by which a group's objects are read knows a kind."""
     if found.kind in _EVERYWHERE and (found.api_version == "v1" or _has_version(definitions, found)):

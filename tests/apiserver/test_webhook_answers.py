@@ -12,7 +12,7 @@ from aiohttp import web
 from engine.api.types import GVR, Object
 from engine.apiserver.webhook_client import WebhookClient, WebhookError
 from engine.apiserver.webhook_reviews import ADMISSION_REVIEW
-from tests.apiserver.test_webhooks import GROUP, Hooks, Raw, denial, hooks
+from tests.apiserver.test_webhooks import GROUP, Hooks, Raw, denial, hooks, patching
 
 __all__ = ["hooks"]
 NO_STRUCT = (
@@ -117,6 +117,27 @@ async def test_a_path_is_asked_as_go_joins_it(hooks: Hooks) -> None:
         await hooks.client.delete(GVR(GROUP, "v1", "validatingwebhookconfigurations"), "w")
     await hooks.register("Validating", "w", clientConfig={"url": "https://127.0.0.1:1"})
     assert 'Post "https://127.0.0.1:1/?timeout=10s": dial tcp' in (await hooks.refused()).message
+
+
+async def test_an_object_is_of_the_kind_that_a_patch_says(hooks: Hooks) -> None:
+    unknown = 'Internal error occurred: no kind "{}" is registered for version "{}" in scheme "{}"'
+    scheme = "pkg/api/legacyscheme/scheme.go:30"
+    rows: list[tuple[Object, str]] = [
+        ({"op": "replace", "path": "/kind", "value": "Foo"}, unknown.format("Foo", "v1", scheme)),
+        ({"op": "replace", "path": "/apiVersion", "value": "a.b/v1"}, unknown.format("ConfigMap", "a.b/v1", scheme)),
+        ({"op": "replace", "path": "/kind", "value": "Secret"},
+         "converting (v1.Secret) to (core.ConfigMap): unknown conversion"),
+        ({"op": "remove", "path": "/kind"}, ""),
+        ({"op": "replace", "path": "/apiVersion", "value": ""}, ""),
+    ]  # fmt: skip
+    await hooks.register("Mutating", "a")
+    for number, (operation, told) in enumerate(rows):
+        hooks.answers["a"] = patching(operation)
+        if told:
+            refused = await hooks.refused()
+            assert (refused.code, refused.message) == (500, told)
+        else:
+            assert (await hooks.create(f"c{number}"))["kind"] == "ConfigMap"
 
 
 def later_on(status: int, seconds: str) -> Raw:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from engine.api.decoding import Unfit, unmarshalled
 from engine.api.defaults import apply_defaults
-from engine.api.errors import internal
+from engine.api.errors import ApiError, internal
+from engine.api.go_schemes import internal_package, registered, scheme_of
 from engine.api.resources import ResourceInfo
 from engine.api.schema import Definitions
 from engine.api.types import GVK, GVR, Object, copy_object
@@ -18,6 +19,7 @@ def retyped(definitions: Definitions, gvk: GVK, obj: Object, *, strict: bool) ->
         obj = {**obj, "metadata": obj.get("metadata") or {}}  # Go's objects always have them
     if schema is None or gvk in definitions.extensions:
         return copy_object(obj)
+    _check_kind(definitions, gvk, obj)
     try:
         decoded = unmarshalled(definitions, schema, obj, gvk=gvk)
     except Unfit as error:
@@ -25,6 +27,21 @@ def retyped(definitions: Definitions, gvk: GVK, obj: Object, *, strict: bool) ->
     if strict and decoded.unknown:
         raise internal(f"strict decoding error: {', '.join(decoded.unknown)}")
     return decoded.object
+
+
+def _check_kind(definitions: Definitions, gvk: GVK, obj: Object) -> None:
+    """An object is of the kind that it says, if it says one. Raises ApiError 500 for one that is unknown, or that is
+    none of what is wanted in another version."""
+    group, _, version = str(obj.get("apiVersion") or gvk.api_version).rpartition("/")
+    said = GVK(group, version, str(obj.get("kind") or gvk.kind))
+    if said == gvk:
+        return
+    if not registered(definitions, said, gvk.group):
+        scheme = scheme_of(gvk.group)
+        raise internal(f'no kind "{said.kind}" is registered for version "{said.api_version}" in scheme "{scheme}"')
+    if said.kind != gvk.kind:
+        into = f"{internal_package(gvk.group)}.{gvk.kind}"
+        raise ApiError(500, "", f"converting ({said.version}.{said.kind}) to ({into}): unknown conversion")
 
 
 def take_over(attributes: Attributes, obj: Object, changed: Object, *, patched: bool = False) -> bool:
