@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from engine.api.errors import ApiError
+from engine.api.golang.text import quoted
 from engine.api.patch import json_patched, merge_patch, strategic_merge_patch
 from engine.api.types import GVR, Object
 from engine.api.wire import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
@@ -111,7 +112,7 @@ def _read(session: Session) -> Any:
     try:
         return yaml.load(text)
     except yaml.YamlError as error:
-        raise CommandError(f'unable to parse "{text}": {error}') from error
+        raise CommandError(f"unable to parse {quoted(text)}: {error}") from error
 
 
 def _locally(kind: str, obj: Object, patch: Any, info: Info) -> Object:

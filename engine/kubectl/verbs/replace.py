@@ -47,6 +47,8 @@ async def run(session: Session) -> None:
             try:
                 info.refresh(await _send(session, info, obj, query))
             except (ApiError, CommandError) as error:
+                if flags.on("force"):  # what is made anew fails without a word about where it is from
+                    raise
                 raise with_source(error, "replacing", info.source) from error
         printer(info.object, info.resource)
 

@@ -54,11 +54,13 @@ async def change(
     files_only: bool = True,
     one_by_one: bool = False,
     check: Callable[[], None] = lambda: None,
+    sent: Callable[[], None] = lambda: None,
 ) -> None:
     """Let `alter` change a copy of each object, and send what differs. What stays the same is not spoken of.
 
     `failing` is said before what the server says. With --local only files count: `files_only` says so. Nothing is
-    changed where something is missing, unless they are looked at `one_by_one`. `check` is asked once all are found.
+    changed where something is missing, unless they are looked at `one_by_one`. `check` is asked once all are found,
+    `sent` after each object that was sent.
     """
     dry_run, local = session.dry_run(), session.flags.on("local")
     if local and arguments and files_only:
@@ -79,6 +81,7 @@ async def change(
             info.object = after
         else:
             await _send(session, info, after, dry_run=dry_run, failing=failing)
+            sent()
         printer(info.object, info.resource)
 
     selection = selection_of(session, () if local else arguments)

@@ -58,10 +58,15 @@ async def run(session: Session) -> None:
         for container in containers:
             _set(session, info, container, variables, removed)
 
+    def sent() -> None:
+        """It has been done by then: upstream asks no sooner either."""
+        if not variables and not words:
+            raise CommandError("at least one environment variable must be provided")
+
     if not resources and not session.flags.many("filename"):
         raise CommandError("one or more resources must be specified as <resource> <name> or <resource>/<name>")
     failing = "failed to patch env update to pod template:"
-    await change(session, resources, alter, done="env updated", failing=failing, files_only=False)
+    await change(session, resources, alter, done="env updated", failing=failing, files_only=False, sent=sent)
 
 
 def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
