@@ -29,9 +29,6 @@ _INT_RANGES = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 _ZERO = {"string": "", "integer": 0, "number": 0, "boolean": False}
 
 
-FLOAT_OVERFLOW = "json: cannot unmarshal number into Go value of type float64"
-
-
 class Mismatch(Exception):
     """A value of the wrong JSON type. The text needs the Go struct around it, which is found only when asked for."""
 
@@ -248,9 +245,17 @@ def _number_of(value: Any) -> Any:
     """A whole number that int64 does not hold is a float64, as Go reads it."""
     low, high = _INT_RANGES["int64"]
     try:
-        return float(value) if type(value) is int and not low <= value <= high else value
+        return as_float(value) if type(value) is int and not low <= value <= high else value
+    except OverflowError as error:
+        raise Refused(str(error)) from None
+
+
+def as_float(number: int) -> float:
+    """A whole number that int64 does not hold. Raises OverflowError in the words of encoding/json."""
+    try:
+        return float(number)
     except OverflowError:
-        raise Refused(FLOAT_OVERFLOW) from None
+        raise OverflowError(f"json: cannot unmarshal number {number} into Go value of type float64") from None
 
 
 def _unless_zero(decode: Decode) -> Decode:

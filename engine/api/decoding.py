@@ -37,14 +37,13 @@ class Decoded(NamedTuple):
 
 def load_json(body: bytes) -> Any:
     """The JSON value of a request's body, with a DuplicatesDict where fields are duplicated. Raises ValueError."""
+    text = json_text(body)
     try:
-        return json.loads(
-            json_text(body), object_pairs_hook=_from_pairs, parse_constant=_no_number, parse_float=_finite
-        )
+        return json.loads(text, object_pairs_hook=_from_pairs, parse_constant=_no_number, parse_float=_finite)
     except (json.JSONDecodeError, UnfitNumber):
         raise
-    except ValueError:  # of more digits than Python takes for an integer
-        raise UnfitNumber("cannot unmarshal number into Go value of type float64") from None
+    except ValueError:  # of more digits than Python takes for an integer: it does not say which
+        return json.loads(text, parse_constant=_no_number, parse_float=_finite, parse_int=_of_few_digits)
 
 
 class UnfitNumber(ValueError):
@@ -56,11 +55,22 @@ def _no_number(word: str) -> NoReturn:
     raise UnfitNumber(f"{word} is no JSON")
 
 
+def _of_few_digits(digits: str) -> int:
+    try:
+        return int(digits)
+    except ValueError:
+        raise _unfit(digits) from None
+
+
 def _finite(digits: str) -> float:
     number = float(digits)
     if isinf(number):
-        raise UnfitNumber(f"cannot unmarshal number {digits} into Go value of type float64")
+        raise _unfit(digits)
     return number
+
+
+def _unfit(digits: str) -> UnfitNumber:
+    return UnfitNumber(f"cannot unmarshal number {digits} into Go value of type float64")
 
 
 def _from_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -111,7 +111,22 @@ def test_values_are_escaped_as_json_iterator_does(value: Any, step: str) -> None
 def test_what_is_no_set() -> None:
     assert valid({"f:a": {".": {}, 'k:{"a":1}': MEMBER}})
     wrong: list[Any] = [[], {"a": {}}, {"k:[1]": {}}, {"v:{": {}}, {"f:a": []}, {"f:a": {"b": {}}}]
-    wrong += [{step: {}} for step in ("", "f", "i:", "i:1.2", "i: 0", "i:0 ", "v:", 'v:{"a":1} {"b":2}', "k:{a}")]
+    wrong += [
+        {step: {}}
+        for step in (
+            "",
+            "f",
+            "i:",
+            "i:1.2",
+            "i: 0",
+            "i:0 ",
+            f"i:{2**63}",
+            f"i:{'9' * 5000}",
+            "v:",
+            'v:{"a":1} {"b":2}',
+            "k:{a}",
+        )
+    ]
     assert not any(map(valid, wrong))
 
 

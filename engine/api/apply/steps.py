@@ -15,6 +15,7 @@ from typing import Any
 import orjson
 
 from engine.api.golang.floats import shown_float
+from engine.api.golang.integer import parse_int
 from engine.api.golang.text import quoted
 
 _NAME, _KEYS, _VALUE, _INDEX = "fkvi"
@@ -138,9 +139,17 @@ def valid_step(step: str) -> bool:
     if kind not in (_KEYS, _VALUE, _INDEX):
         return True
     if kind == _INDEX:
-        return re.fullmatch(r"[-+]?[0-9]+", rest) is not None and -(2**63) <= int(rest) < 2**63
+        return _is_int64(rest)
     try:
         value = orjson.loads(rest)
     except orjson.JSONDecodeError:
         return False
     return value is None or isinstance(value, dict) if kind == _KEYS else True
+
+
+def _is_int64(text: str) -> bool:
+    try:
+        parse_int(text)
+    except ValueError:
+        return False
+    return True

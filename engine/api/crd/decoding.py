@@ -15,7 +15,7 @@ from engine.api.crd.defaulting import completed
 from engine.api.crd.object_meta import MalformedError, NotCoercedError, coerced, object_meta_of
 from engine.api.crd.pruning import prune
 from engine.api.crd.structural import Structural
-from engine.api.decoders import FLOAT_OVERFLOW, json_type
+from engine.api.decoders import as_float, json_type
 from engine.api.errors import ApiError, KindMissing, bad_request, field_invalid, invalid
 from engine.api.json_objects import duplicates
 from engine.api.schema import Definitions
@@ -38,8 +38,8 @@ def decode_custom(
     strict = [*dict.fromkeys(strict)]
     try:
         copied: Object = _plain(value)
-    except OverflowError:
-        raise bad_request(FLOAT_OVERFLOW) from None
+    except OverflowError as error:
+        raise bad_request(str(error)) from None
     strange: list[str] = []
     try:
         metadata = object_meta_of(definitions, copied.pop("metadata", None), "metadata", strange)
@@ -110,5 +110,5 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(item) for item in value]
     if type(value) is int:
-        return value if abs(value) < _EXACT else float(value)
+        return value if abs(value) < _EXACT else as_float(value)
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT else value

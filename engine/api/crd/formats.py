@@ -13,6 +13,7 @@ from unicodedata import category
 from engine.api.crd.numbered import credit_card, isbn10, isbn13
 from engine.api.golang import url as go_url
 from engine.api.golang.duration import parse_duration
+from engine.api.golang.integer import parse_int
 from engine.api.golang.mail import is_address
 from engine.api.validation.text import dns_label, dns_subdomain, sloppy_address
 
@@ -43,7 +44,7 @@ _OBJECT_ID = re.compile(r"[0-9a-fA-F]{24}")
 # Letters, digits and symbols of any script are all an "a" here.
 _HOST = re.compile(r"a-?a{0,62}|(?:a(?:[a-]{0,61}a)?\.)+a(?:-?a){1,62}|a")
 _SPELT = re.compile(r"\s*(?:[0-9]+\s*[A-Za-zµ]+\s*)+", re.ASCII)
-_UNIT = re.compile(r"[0-9]+\s*([A-Za-zµ]+)", re.ASCII)
+_UNIT = re.compile(r"([0-9]+)\s*([A-Za-zµ]+)", re.ASCII)
 _UNITS = frozenset(("ns", "us", "µs", "ms", "s", "m", "h", "hr", "d", "w", "wk"))
 _LONG_UNITS = ("nano", "micro", "milli", "sec", "min", "hour", "day", "week")
 
@@ -108,12 +109,21 @@ def _date_time(text: str) -> bool:
 
 
 def _duration(text: str) -> bool:
-    """Go's durations, and spelt ones of which one unit at least is known."""
+    """Go's durations, and spelt ones of which one unit at least is known and no number is longer than int64."""
     try:
         parse_duration(text)
     except ValueError:
-        return _SPELT.fullmatch(text) is not None and any(map(_is_unit, _UNIT.findall(text)))
+        return _SPELT.fullmatch(text) is not None and _spelt_duration(_UNIT.findall(text))
     return True
+
+
+def _spelt_duration(parts: list[tuple[str, str]]) -> bool:
+    try:
+        for number, _ in parts:
+            parse_int(number)
+    except ValueError:
+        return False
+    return any(_is_unit(unit) for _, unit in parts)
 
 
 def _is_unit(unit: str) -> bool:

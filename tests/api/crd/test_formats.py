@@ -50,7 +50,7 @@ NOT_FIT: dict[str, list[str]] = {
         "2021-01-01 00:00:00Z", "2021-01-01T00:00:00", "2021-01-01T24:00:00Z", "2021-01-01T00:00:60Z",
         "2021-01-01T00:00:00+0100", "2021-01-01T00:00Z", "",
     ],
-    "duration": ["", "1", "s", "1 foo", "1.5 days", "-2 days"],
+    "duration": ["", "1", "s", "1 foo", "1.5 days", "-2 days", "9999999999999999999s", f"1 day {'9' * 5000} foo"],
     "email": ["somebody@somewhere@com", "a", "@b", "a@", ".a@b", "a..b@c", "a@b.", '""@b', "a b@c", "a@b c", "<a@b"],
     "hexcolor": ["#fffffffz", "#ffff", ""],
     "hostname": [

@@ -93,6 +93,12 @@ def test_whole_numbers_are_integers() -> None:
     assert repr(obj["spec"]["replicas"]) == "3"
 
 
+def test_a_whole_number_beyond_every_float_is_named() -> None:
+    message = f"^json: cannot unmarshal number {10**400} into Go value of type float64$"
+    with pytest.raises(ApiError, match=message):
+        compiled(SCHEMA).decode(cron_tab({"replicas": 10**400}))
+
+
 def _with_v2() -> Object:
     made = definition(SCHEMA)
     first = made["spec"]["versions"][0]
