@@ -192,3 +192,15 @@ def test_before_1_36_any_write_changed_the_status_of_a_service_cidr() -> None:
     assert new["status"] == {"mark": "new"}
     for subresource in ("", "status"):
         assert without(new, reset_fields("networking.k8s.io/v1", "ServiceCIDR", subresource, schema)) == new
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [("apps", "v1", "Deployment"), ("batch", "v1", "CronJob"), ("", "v1", "ResourceQuota")],
+    ids=lambda kind: kind[2],
+)
+def test_a_status_that_is_taken_away_is_an_empty_one(kind: tuple[str, str, str]) -> None:
+    """It is a struct in Go and no pointer, so whoever reads it finds it."""
+    new: Object = {"metadata": {"name": "a"}, "spec": {}}
+    prepare_for_status_update(info(GVK(*kind)), new, {**new, "status": {"observedGeneration": 1}}, now=NOW)
+    assert new["status"] == {}

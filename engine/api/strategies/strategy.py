@@ -246,8 +246,10 @@ def prepare_for_status_update(info: ResourceInfo, new: Object, old: Object, *, n
     for field in {**old, **new}:
         if field not in ("apiVersion", "kind", "metadata", "status"):
             _keep(new, old, field)
+    if not info.custom:
+        new.setdefault("status", {})  # a struct in Go, which is written where it is empty
     for field, value in _NEW_STATUS.get(kind, {}).items():
-        new.setdefault("status", {}).setdefault(field, _copied(value))
+        new["status"].setdefault(field, _copied(value))
     if info.custom:
         _keep_whole_metadata(new, old)
     elif kind in _METADATA_KEPT:
