@@ -46,7 +46,9 @@ class _Differ:
             merged = without_managed_fields(merged)
         if info.resource.kind == "Secret" and not self.session.flags.on("show-secrets"):
             live, merged = _masked(live, merged)
-        self._show(info, live, merged)
+            self._show(info, live, merged, absent="null\n")  # upstream masks even what is not there, and writes that
+        else:
+            self._show(info, live, merged)
 
     async def _live(self, info: Info) -> Object | None:
         try:
@@ -91,11 +93,11 @@ class _Differ:
             info = Info(resource, metadata.get("namespace", ""), metadata["name"], object=obj)
             self._show(info, obj, None)
 
-    def _show(self, info: Info, live: Object | None, merged: Object | None) -> None:
+    def _show(self, info: Info, live: Object | None, merged: Object | None, *, absent: str = "") -> None:
         gvk = info.resource.gvk
         group = [gvk.group] if gvk.group else []
         name = ".".join([*group, gvk.version, gvk.kind, info.namespace, info.name])
-        before = yaml.dump(live).splitlines(keepends=True) if live is not None else []
+        before = (yaml.dump(live) if live is not None else absent).splitlines(keepends=True)
         after = yaml.dump(merged).splitlines(keepends=True) if merged is not None else []
         lines = list(difflib.unified_diff(before, after, f"LIVE/{name}", f"MERGED/{name}"))
         if lines:
