@@ -159,6 +159,20 @@ FAIL = {
     "semver('v1.0') == semver('1.0.0')": "No Major.Minor.Patch elements found",
     "ip('10.0.0.256') == ip('1.1.1.1')": 'IP Address "10.0.0.256" parse error during conversion from string: '
     'ParseAddr("10.0.0.256"): IPv4 field has value >255',
+    **{
+        f"ip('{text}') == ip('1.1.1.1')": f'IP Address "{text}" parse error during conversion from string: '
+        f'ParseAddr("{text}"): {why}'
+        for text, why in {
+            "10.0.0." + "9" * 5000: "IPv4 field has value >255",
+            "10.0.0.999x": "IPv4 field has value >255",
+            "10.0.0.01x": "IPv4 field has octet with leading zero",
+            "10.0.0.²": 'unexpected character (at "²")',
+            "10.0..1": 'IPv4 field must have at least one digit (at ".1")',
+            "10.0.0.1.": 'IPv4 field must have at least one digit (at ".")',
+            "10.0.0.1.2": "IPv4 address too long",
+            "10.0.1": "IPv4 address too short",
+        }.items()
+    },
     "ip('a:::b') == ip('1.1.1.1')": 'IP Address "a:::b" parse error during conversion from string: '
     'ParseAddr("a:::b"): each colon-separated field must have at least one digit (at ":b")',
     "url('../x').getHost() == ''": 'URL parse error during conversion from string: parse "../x": '

@@ -65,21 +65,23 @@ def _quoted(text: str) -> str:
 
 
 def _wrong_ipv4(text: str) -> str:
-    fields, at = text.split("."), 0
-    for index, part in enumerate(fields):
-        if index == 4:
+    """The first letter that is wrong counts, as in net/netip."""
+    fields, digits = 1, ""
+    for at, letter in enumerate(text):
+        if letter in "0123456789":
+            if digits == "0":
+                return "IPv4 field has octet with leading zero"
+            digits += letter
+            if int(digits) > 255:
+                return "IPv4 field has value >255"
+        elif letter != ".":
+            return f"unexpected character (at {_quoted(text[at:])})"
+        elif not digits or at == len(text) - 1:
+            return f"IPv4 field must have at least one digit (at {_quoted(text[at:])})"
+        elif fields == 4:
             return "IPv4 address too long"
-        if not part:
-            rest = text[at:] or ""
-            return "IPv4 field must have at least one digit" + (f" (at {_quoted(rest)})" if rest else "")
-        if not part.isdigit():
-            bad = next(offset for offset, letter in enumerate(part) if not letter.isdigit())
-            return f"unexpected character (at {_quoted(text[at + bad :])})"
-        if len(part) > 1 and part[0] == "0":
-            return "IPv4 field has octet with leading zero"
-        if int(part) > 255:
-            return "IPv4 field has value >255"
-        at += len(part) + 1
+        else:
+            fields, digits = fields + 1, ""
     return "IPv4 address too short"
 
 
