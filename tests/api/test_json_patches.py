@@ -132,6 +132,11 @@ def test_json_patch_applies_whole_or_not_at_all(failing: Object) -> None:
             f"error in remove for path: '/l/{'9' * 20}': strconv.Atoi: parsing \"{'9' * 20}\": value out of range",
         ),
         (
+            operation("add", f"/l/{'9' * 5000}"),
+            f"error in add for path: '/l/{'9' * 5000}': value was not a proper array index: '{'9' * 5000}': "
+            f'strconv.Atoi: parsing "{"9" * 5000}": value out of range',
+        ),
+        (
             operation("move", "/x", **{"from": "/z/y"}),
             "move operation does not apply: doc is missing from path: /z/y: missing value",
         ),

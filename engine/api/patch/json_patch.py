@@ -7,7 +7,6 @@ are the same if they are written so.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -15,13 +14,13 @@ from typing import Any
 import orjson
 
 from engine.api.errors import ApiError, bad_request, too_large
+from engine.api.golang.integer import parse_int
 from engine.api.patch.merge_patch import json_kind
 from engine.api.types import Object
 
 MAX_OPERATIONS = 10_000
 # What all copies of a patch may add to an object (JSONPatchMaxCopyBytes).
 MAX_COPIED = 3 * 1024 * 1024
-_INDEX = re.compile(r"[+-]?[0-9]+")
 _OPERATIONS = frozenset({"add", "remove", "replace", "move", "copy", "test"})
 
 
@@ -189,13 +188,20 @@ def _place(document: Any, path: str, missing: str) -> tuple[Any, str]:
     return document, parts[-1]
 
 
-def _index(items: list[Any], part: str, *, more: int = 0) -> int:
+def _index(items: list[Any], part: str) -> int:
+    return _position(items, _number(part))
+
+
+def _number(part: str) -> int:
+    try:
+        return parse_int(part)
+    except ValueError as error:
+        raise _Failed(str(error).replace("ParseInt", "Atoi", 1)) from None
+
+
+def _position(items: list[Any], index: int, *, more: int = 0) -> int:
     """A position in a list, or behind it. Negative ones count from the end, as evanphx/json-patch has it."""
-    if not _INDEX.fullmatch(part):
-        raise _Failed(f'strconv.Atoi: parsing "{part}": invalid syntax')
-    index, length = int(part), len(items) + more
-    if not -(2**63) <= index < 2**63:
-        raise _Failed(f'strconv.Atoi: parsing "{part}": value out of range')
+    length = len(items) + more
     if not -length <= index < length:
         raise _Failed(f"Unable to access invalid index: {index}: invalid index referenced")
     return index if index >= 0 else index + length
@@ -224,11 +230,10 @@ def _put(holder: Any, key: str, value: Any) -> None:
         holder[key] = value
     elif key == "-":
         holder.append(value)
-    elif not _INDEX.fullmatch(key) or abs(int(key)) >= 2**63:
-        with _saying(f"value was not a proper array index: '{key}'"):
-            _index(holder, key)
     else:
-        holder.insert(_index(holder, key, more=1), value)
+        with _saying(f"value was not a proper array index: '{key}'"):
+            index = _number(key)
+        holder.insert(_position(holder, index, more=1), value)
 
 
 def _remove(holder: Any, key: str) -> None:

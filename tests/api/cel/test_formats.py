@@ -87,6 +87,11 @@ REFUSED = {
         "could not parse formatting clause: error while parsing precision: error while converting precision to "
         'integer: strconv.Atoi: parsing "": invalid syntax',
     ),
+    f"'%.{'9' * 5000}f'.format([1.0])": (
+        5013,
+        "could not parse formatting clause: error while parsing precision: error while converting precision to "
+        f'integer: strconv.Atoi: parsing "{"9" * 5000}": value out of range',
+    ),
     "'%s %s'.format(['a'])": (15, "index 1 out of range"),
     "'%'.format([])": (11, "unexpected end of string"),
     "'%s'.format([1, 2])": (12, "too many arguments supplied to string.format (expected 1, got 2)"),

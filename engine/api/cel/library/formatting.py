@@ -15,6 +15,7 @@ from engine.api.cel.times import shown_duration, shown_timestamp
 from engine.api.cel.types import Type
 from engine.api.cel.values import Duration, EvaluationError, Struct, Timestamp, UInt, of_key, type_of
 from engine.api.golang.floats import shown_float
+from engine.api.golang.integer import parse_int
 from engine.api.golang.text import quoted
 
 _PRECISION = 6
@@ -88,12 +89,13 @@ def _clause(pattern: str, place: int) -> tuple[Clause, int]:
 
 
 def _precision(digits: str, *, ended: bool) -> int:
-    why = "could not find end of precision specifier" if ended else ""
-    if not ended and not digits:
-        why = 'error while converting precision to integer: strconv.Atoi: parsing "": invalid syntax'
-    if why:
-        raise EvaluationError(f"could not parse formatting clause: error while parsing precision: {why}")
-    return int(digits)
+    try:
+        if not ended:
+            return parse_int(digits)
+        why = "could not find end of precision specifier"
+    except ValueError as error:
+        why = f"error while converting precision to integer: {error}".replace("ParseInt", "Atoi")
+    raise EvaluationError(f"could not parse formatting clause: error while parsing precision: {why}")
 
 
 def formatted(pattern: str, args: list[Any]) -> str:
