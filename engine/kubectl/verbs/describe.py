@@ -31,7 +31,11 @@ async def run(session: Session) -> None:
     by_prefix = False
     if errors and not found and (matching := await _by_prefix(session, unread)):
         found, errors, by_prefix = matching, [], True
-    show_events = flags.on("show-events") and (flags.given("show-events") or (len(found) == 1 and not by_prefix))
+    pairs, _, names = ([], [], []) if session.from_files else split_arguments(session.arguments, session.program)
+    if pairs and errors:
+        found = []  # of objects as TYPE/NAME all are shown, or none is
+    alone = len(found) == 1 and len(names) < 2 and not by_prefix
+    show_events = flags.on("show-events") and (flags.given("show-events") or alone)
     for index, info in enumerate(found):
         describer = describer_for(info.resource.gvr.group, info.resource.kind)
         try:

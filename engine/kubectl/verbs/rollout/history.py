@@ -17,7 +17,7 @@ from engine.kubectl.printers.tabwriter import TabWriter
 from engine.kubectl.rollouts import CHANGE_CAUSE, controller_revisions, owned_replica_sets, revision_of
 from engine.kubectl.selection import Info, visit
 from engine.kubectl.session import Session
-from engine.kubectl.verbs.rollout.common import nothing_found, selected
+from engine.kubectl.verbs.rollout.common import selected
 
 
 async def run(session: Session) -> None:
@@ -39,7 +39,7 @@ async def run(session: Session) -> None:
         heading = f"with revision #{revision}" if revision else ""
         result_printer(session, f"{heading}\n{text}")(info.object, info.resource)
 
-    nothing_found(session, await visit(session, selection, show))
+    await visit(session, selection, show)
 
 
 def _printer(session: Session) -> Callable[[Object], None] | None:

@@ -13,7 +13,7 @@ from engine.kubectl.printers.objects import result_printer
 from engine.kubectl.rollouts import HASH_LABELS, template_of
 from engine.kubectl.selection import Info, visit
 from engine.kubectl.session import Session
-from engine.kubectl.verbs.rollout.common import nothing_found, selected
+from engine.kubectl.verbs.rollout.common import selected
 from engine.kubectl.verbs.rollout.history import recorded_template, revisions, template_text
 
 # Annotations of a ReplicaSet that are no business of its Deployment.
@@ -42,7 +42,7 @@ async def run(session: Session) -> None:
         operation = await _roll_back(session, info, target, dry_run)
         result_printer(session, operation, dry_run=dry_run)(info.object, info.resource)
 
-    nothing_found(session, await visit(session, selection, undo))
+    await visit(session, selection, undo)
 
 
 def _no_rollbacker(obj: Object) -> CommandError:
