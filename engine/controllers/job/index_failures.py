@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
+from engine.api.golang.integer import parse_int
 from engine.api.types import Object
 from engine.controllers.job.indexes import index_of, is_valid_index
 from engine.controllers.job.policy import judge_failure
@@ -24,7 +25,11 @@ def limits_each_index(job: Object) -> bool:
 
 def _count(pod: Object, annotation: str) -> int:
     text = (pod["metadata"].get("annotations") or {}).get(annotation, "")
-    return int(text) if text.isdigit() and int(text) <= _MOST else 0
+    try:
+        count = parse_int(text)
+    except ValueError:
+        return 0
+    return count if 0 <= count <= _MOST else 0
 
 
 def all_failures(pod: Object) -> int:

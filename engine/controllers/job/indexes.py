@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from engine.api.golang.integer import parse_int
 from engine.api.types import Object
 
 COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
@@ -16,7 +17,10 @@ def is_indexed(job: Object) -> bool:
 
 def index_of(pod: Object) -> int:
     text = (pod["metadata"].get("annotations") or {}).get(COMPLETION_INDEX, "")
-    return int(text) if text.isdigit() else UNKNOWN
+    try:
+        return max(parse_int(text), UNKNOWN)
+    except ValueError:
+        return UNKNOWN
 
 
 def is_valid_index(job: Object, pod: Object) -> bool:
