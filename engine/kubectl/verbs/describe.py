@@ -32,7 +32,7 @@ async def run(session: Session) -> None:
     if errors and not found and (matching := await _by_prefix(session, unread)):
         found, errors, by_prefix = matching, [], True
     pairs, _, names = ([], [], []) if session.from_files else split_arguments(session.arguments, session.program)
-    if pairs and errors:
+    if pairs and "/" in session.arguments[0] and errors:
         found = []  # of objects as TYPE/NAME all are shown, or none is
     alone = len(found) == 1 and len(names) < 2 and not by_prefix
     show_events = flags.on("show-events") and (flags.given("show-events") or alone)
