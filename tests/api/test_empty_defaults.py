@@ -73,3 +73,18 @@ def test_an_empty_text_is_none(name: str) -> None:
     gvk, value, expected = ROWS[name]
     found = defaulted(gvk, {"metadata": {"name": "web", "namespace": "default"}, **value})
     assert _contains(found, expected), found
+
+
+@pytest.mark.parametrize(
+    "gvk",
+    [
+        GVK(*DEVICES, "DeviceClass"),
+        GVK("storage.k8s.io", "v1", "CSINode"),
+        GVK("", "v1", "Node"),
+        GVK("", "v1", "ResourceQuota"),
+    ],
+    ids=lambda gvk: gvk.kind,
+)
+def test_a_spec_that_is_not_said_is_an_empty_one(gvk: GVK) -> None:
+    """Where nothing in it is needed; Go writes the struct all the same."""
+    assert defaulted(gvk, {"metadata": {"name": "a"}})["spec"] == {}

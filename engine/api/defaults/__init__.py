@@ -80,10 +80,12 @@ _DEFAULTS: Mapping[tuple[str, str], Callable[[Object], None]] = {
     ("policy", "PodDisruptionBudget"): core.with_spec,
     (RBAC, "ClusterRoleBinding"): rbac.binding,
     (RBAC, "RoleBinding"): rbac.binding,
+    (RESOURCE, "DeviceClass"): core.with_spec,
     (RESOURCE, "ResourceClaim"): core.resource_claim,
     (RESOURCE, "ResourceClaimTemplate"): core.resource_claim_template,
     (SCHEDULING, "PriorityClass"): core.priority_class,
     (STORAGE, "CSIDriver"): storage.csi_driver,
+    (STORAGE, "CSINode"): core.with_spec,
     (STORAGE, "StorageClass"): storage.storage_class,
 }
 

@@ -26,7 +26,8 @@ def namespace(obj: Object) -> None:
 
 
 def node(obj: Object) -> None:
-    pod_ranges(obj.get("spec", {}))
+    with_spec(obj)
+    pod_ranges(obj["spec"])
     status = obj.setdefault("status", {})
     for field in ("capacity", "allocatable"):
         round_resource_list(status.get(field, {}))
