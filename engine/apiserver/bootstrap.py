@@ -137,14 +137,16 @@ def _resource_metrics() -> Object:
     return {**made, "status": availability(made, None, (), now=NO_TIME)}
 
 
-async def bootstrap(backend: Backend, *, ranges: Sequence[str], host: str, port: int) -> int:
-    """Make what is not there, all in the same second; returns how many that were. What is there of the policy is
-    brought up to date. `ranges` are those of Services."""
+async def bootstrap(
+    backend: Backend, *, ranges: Sequence[str], host: str, port: int, config_maps: Sequence[Object] = ()
+) -> set[str]:
+    """Make what is not there, all in the same second; returns the keys of that. What is there of the policy is brought
+    up to date. `ranges` are those of Services, `config_maps` what the server's own controllers go on to keep."""
     missing: dict[str, bytes] = {}
     policy: list[tuple[ResourceInfo, Object]] = []
     present: dict[ResourceInfo, set[str]] = {}
     now = backend.world.clock.now()
-    wanted = [*_always(backend.definitions.release), *_of_cluster(ranges, host, port)]
+    wanted = [*_always(backend.definitions.release), *_of_cluster(ranges, host, port), *config_maps]
     for obj in wanted:
         info = backend.resources.by_kind(gvk_of(obj))
         if info is None:
@@ -164,7 +166,7 @@ async def bootstrap(backend: Backend, *, ranges: Sequence[str], host: str, port:
     await backend.storage.create_all(missing)
     for info, obj in policy:
         await reconcile_policy(backend, info, obj, lambda made: _value(backend, made, now))
-    return len(missing)
+    return set(missing)
 
 
 async def retarget(backend: Backend, port: int) -> None:

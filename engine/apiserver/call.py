@@ -36,7 +36,7 @@ class Call:
     seat: Seat | None = None  # of the flow's priority level
     audit_id: str = ""
     trail: Trail | None = None  # what the audit log tells of it
-    annotations: dict[str, str] = field(default_factory=dict)  # of admission, for the audit log
+    annotations: dict[str, str] = field(default_factory=dict)  # of authentication and admission, for the audit log
     handled: bool = False  # whether it came to a handler: authenticated, authorised, and for something that there is
 
     @property

@@ -21,6 +21,7 @@ from engine.apiserver.audit import Auditor
 from engine.apiserver.authentication import UnionAuthenticator
 from engine.apiserver.authentication.constrained_impersonation import Impersonation
 from engine.apiserver.authentication.impersonation import asked_for
+from engine.apiserver.authentication.remarks import Remarks
 from engine.apiserver.authentication.union import Authentication
 from engine.apiserver.authorization import Attributes, UnionAuthorizer, Verdict, forbidden
 from engine.apiserver.call import Call, describe
@@ -277,15 +278,17 @@ class Chain:
         """Who asks; from here on the audit log tells of the request."""
         began = wall()
         try:
-            found = await self._authenticator.authenticate(call.request)
+            found = await self._authenticator.authenticate(call.request, Remarks(call.warnings, call.annotations))
         except ApiError:
             self._access.authenticated(None, wall() - began)
             if self._auditor is not None:
-                self._auditor.unknown(call.request, call.info, self._audit_id(call))
+                self._auditor.unknown(call.request, call.info, self._audit_id(call), call.annotations)
             raise
         self._access.authenticated(found.user.name, wall() - began)
         if self._auditor is not None:
-            call.trail = self._auditor.received(call.request, call.info, found.user, self._audit_id(call))
+            call.trail = self._auditor.received(
+                call.request, call.info, found.user, self._audit_id(call), call.annotations
+            )
         return found
 
     async def _authorize(self, call: Call, detail: dict[str, Any]) -> None:

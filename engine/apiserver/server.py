@@ -25,6 +25,7 @@ from engine.api.types import (
     ROLES,
     SERVICE_ACCOUNTS,
     SERVICES,
+    Object,
 )
 from engine.api.wire import Request, Response
 from engine.apiserver.actions.binding import BindingAction
@@ -43,8 +44,10 @@ from engine.apiserver.audit.metrics import AuditMetrics
 from engine.apiserver.authentication import Authenticator, UnionAuthenticator
 from engine.apiserver.authentication.constrained_impersonation import SINCE as CONSTRAINED_SINCE
 from engine.apiserver.authentication.constrained_impersonation import Impersonation
+from engine.apiserver.authentication.legacy_tokens import LegacyTokens
 from engine.apiserver.authentication.tokens import ServiceAccountAuthenticator, TokenIssuer
 from engine.apiserver.authentication.x509 import X509Authenticator
+from engine.apiserver.authentication_trust import AuthenticationTrust, trust_config_map
 from engine.apiserver.authorization import UnionAuthorizer
 from engine.apiserver.authorization.nodes import NodeAuthorizer
 from engine.apiserver.authorization.policy_objects import node_rules
@@ -69,9 +72,11 @@ from engine.apiserver.fairness.flow_classifier import FlowClassifier
 from engine.apiserver.fairness.flow_control_upkeep import FlowControlUpkeep
 from engine.apiserver.fairness.flow_schema_status import FlowSchemaStatus
 from engine.apiserver.identity_lease import IdentityLease
+from engine.apiserver.legacy_token_tracking import TRACKED_SINCE, TRACKING_KEY, LegacyTokenTracking, tracking_config_map
 from engine.apiserver.loopback import Loopback
 from engine.apiserver.metrics.access_metrics import AccessMetrics
 from engine.apiserver.metrics.request_metrics import RequestMetrics
+from engine.apiserver.metrics.token_metrics import TokenMetrics
 from engine.apiserver.nonresource import NonResource
 from engine.apiserver.pod_logs import PodLogs
 from engine.apiserver.protobuf import Encoder
@@ -156,7 +161,10 @@ class ApiServer:
             cluster_role_bindings=self._cache(CLUSTER_ROLE_BINDINGS),
         )
         issuer = TokenIssuer(world.clock, rng.stream("tokens"), key=service_account_key)
-        tokens = ServiceAccountAuthenticator(issuer, lookup)
+        self._loopback = Loopback(lambda request: self._chain.handle(request))
+        used = TokenMetrics()
+        legacy = LegacyTokens(lookup, self._loopback, world.clock, used, release=definitions.release)
+        tokens = ServiceAccountAuthenticator(issuer, lookup, legacy, used)
         authenticator = UnionAuthenticator((X509Authenticator(), tokens, *authenticators))
         further = UnionAuthenticator(authenticators, anonymous=False)
         nodes = NodeAuthorizer(self._caches, lookup, resources, rules=node_rules(definitions.release))
@@ -180,7 +188,6 @@ class ApiServer:
             )
             choice = Choice(self.config.enable_admission_plugins, self.config.disable_admission_plugins)
             plugins = choice.chosen(plugins)
-        self._loopback = Loopback(lambda request: self._chain.handle(request))
         draws = (rng.stream("service-ips"), rng.stream("service-ips-2"))
         self._node_ports = NodePorts(store, rng.stream("node-ports"))
         self._addresses = self._service_addresses(draws, store)
@@ -246,6 +253,7 @@ class ApiServer:
             flags=flags(self.config, secure_port=_SECURE_PORT),
             families=lambda: (
                 *access.families(),
+                *used.families(),
                 *audited.families(),
                 *self._addresses.families_of_metrics(),
                 *self._node_ports.metrics.families(),
@@ -270,6 +278,10 @@ class ApiServer:
         )
 
         self._identity = IdentityLease(self._loopback, world, self.config.name)
+        self._trust = AuthenticationTrust(
+            self.config.root_ca, store, lookup, self._loopback, world.clock, release=definitions.release
+        )
+        self._tracking = LegacyTokenTracking(store, lookup, self._loopback, world.clock)
         self._repair: ServiceIpRepair | None = None
         first = first_address(self.config.service_cidrs)
         self._service = KubernetesService(
@@ -317,7 +329,13 @@ class ApiServer:
     async def start(self) -> None:
         """Make the bootstrap objects and fill the caches that the chain reads; also again after a `stop`."""
         self._tasks.reopen()
-        await bootstrap(self.backend, ranges=self.config.service_cidrs, host=self.config.host, port=_SECURE_PORT)
+        made = await bootstrap(
+            self.backend,
+            ranges=self.config.service_cidrs,
+            host=self.config.host,
+            port=_SECURE_PORT,
+            config_maps=self._config_maps(),
+        )
         for cache in (*map(self._cache, _CACHED), *self._flow_caches):
             await cache.start(self._tasks)
         await self._definitions.start()
@@ -336,6 +354,17 @@ class ApiServer:
         await self._identity.begin()
         self._tasks.spawn(self._identity.run(), "identity lease")
         self._tasks.spawn(self._identity.collect(), "identity lease garbage collector")
+        if self.config.root_ca:
+            self._trust.start(self._tasks)
+        if self.backend.definitions.release >= TRACKED_SINCE:
+            self._tracking.start(self._tasks, made=TRACKING_KEY in made)
+
+    def _config_maps(self) -> Sequence[Object]:
+        """Those in kube-system that this server keeps, as a new cluster has them."""
+        now, release = self._world.clock.now(), self.backend.definitions.release
+        trust = trust_config_map(self.config.root_ca, now, release) if self.config.root_ca else None
+        tracking = tracking_config_map(now) if release >= TRACKED_SINCE else None
+        return [each for each in (trust, tracking) if each is not None]
 
     def _range_repairs(self) -> Iterator[RangeRepair]:
         """Of what Services are allocated from ranges that the store has."""

@@ -16,6 +16,11 @@ def counts_terminating_replicas(version: str) -> bool:
     return _at_least(version, 1, 35)
 
 
+def cleans_legacy_tokens(version: str) -> bool:
+    """`LegacyServiceAccountTokenCleanUp` (KEP-2799, beta in 1.29)."""
+    return _at_least(version, 1, 29)
+
+
 def serves_admission_policies(version: str) -> bool:
     """`ValidatingAdmissionPolicy` of `admissionregistration.k8s.io/v1` (KEP-3488, stable in 1.30)."""
     return _at_least(version, 1, 30)

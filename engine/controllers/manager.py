@@ -29,6 +29,7 @@ from engine.controllers.endpointslice import EndpointSliceController
 from engine.controllers.endpointslicemirroring import EndpointSliceMirroringController
 from engine.controllers.garbagecollector import GarbageCollector
 from engine.controllers.job import JobController
+from engine.controllers.legacy_service_account_token_cleaner import LegacyServiceAccountTokenCleaner
 from engine.controllers.namespace import NamespaceController
 from engine.controllers.nodeipam import NodeIpamController
 from engine.controllers.nodelifecycle import NodeLifecycleController
@@ -71,6 +72,7 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     TaintEvictionController,
     ServiceAccountController,
     ServiceAccountTokensController,
+    LegacyServiceAccountTokenCleaner,
     CertificateApprover,
     CertificateSigner,
     CertificateCleaner,

@@ -11,14 +11,11 @@ import base64
 from collections.abc import Iterable
 
 from engine.api.errors import ApiError
+from engine.api.legacy_tokens import ACCOUNT_NAME, ACCOUNT_UID, LEGACY_SECONDS, TOKEN_SECRET
 from engine.api.types import SECRETS, SERVICE_ACCOUNTS, Object, copy_object
 from engine.client import object_key
 from engine.controllers.controller import Controller
 
-TOKEN_SECRET = "kubernetes.io/service-account-token"
-ACCOUNT_NAME = "kubernetes.io/service-account.name"
-ACCOUNT_UID = "kubernetes.io/service-account.uid"
-LONGEST = 1 << 32
 _ACCOUNT_INDEX = "service-account"
 
 
@@ -104,7 +101,7 @@ class ServiceAccountTokensController(Controller):
     async def _token(self, secret: Object, account: Object) -> str:
         metadata = secret["metadata"]
         bound = {"apiVersion": "v1", "kind": "Secret", "name": metadata["name"], "uid": metadata["uid"]}
-        spec = {"expirationSeconds": LONGEST, "boundObjectRef": bound}
+        spec = {"expirationSeconds": LEGACY_SECONDS, "boundObjectRef": bound}
         request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec}
         answer = await self.client.create(
             SERVICE_ACCOUNTS, request, namespace=metadata["namespace"], name=account["metadata"]["name"],

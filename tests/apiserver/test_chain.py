@@ -12,4 +12,4 @@ async def test_a_pod_is_created_read_and_listed(client: Client, default_account:
     print(json.dumps(created, indent=1))
     assert await client.get(PODS, "web", namespace="default") == created
     assert (await client.list(PODS, namespace="default")).items == [created]
-    assert (await client.list(CONFIGMAPS)).items == []
+    assert (await client.list(CONFIGMAPS, namespace="default")).items == []

@@ -44,7 +44,7 @@ async def test_only_who_may_sees_the_inside(client_for: ClientFor) -> None:
 async def test_the_keys_and_values_of_the_store(client: Client) -> None:
     first = await client.create(CONFIGMAPS, config_map("web", a="1"), namespace="default")
     await client.patch(CONFIGMAPS, "web", {"data": {"a": "2"}}, namespace="default")
-    listed = await get(client, "store/keys", prefix="/registry/configmaps/")
+    listed = await get(client, "store/keys", prefix="/registry/configmaps/default/")
     [key] = listed["keys"]
     assert (key["key"], key["version"], listed["count"]) == ("/registry/configmaps/default/web", 2, 1)
     assert key["createRevision"] == int(first["metadata"]["resourceVersion"])
@@ -59,9 +59,9 @@ async def test_the_keys_and_values_of_the_store(client: Client) -> None:
 async def test_keys_come_in_pages(client: Client) -> None:
     for name in "abc":
         await client.create(CONFIGMAPS, config_map(name), namespace="default")
-    page = await get(client, "store/keys", prefix="/registry/configmaps/", limit="2")
+    page = await get(client, "store/keys", prefix="/registry/configmaps/default/", limit="2")
     assert (len(page["keys"]), page["more"]) == (2, True)
-    rest = await get(client, "store/keys", prefix="/registry/configmaps/", after=page["keys"][-1]["key"])
+    rest = await get(client, "store/keys", prefix="/registry/configmaps/default/", after=page["keys"][-1]["key"])
     assert [key["key"] for key in rest["keys"]] == ["/registry/configmaps/default/c"]
 
 

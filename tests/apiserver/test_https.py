@@ -330,10 +330,12 @@ async def test_large_answers_are_compressed_for_those_who_ask(served: Served) ->
     for number in range(4):
         await served.client.create(CONFIGMAPS, config_map(f"c{number}", x="x" * 50_000), namespace="default")
     async with served.session(served.pki.admin) as session:
-        async with session.get("/api/v1/configmaps") as response:
+        async with session.get("/api/v1/namespaces/default/configmaps") as response:
             assert response.headers["Content-Encoding"] == "gzip"
             assert len((await response.json())["items"]) == 4
-        async with session.get("/api/v1/configmaps", headers={"Accept-Encoding": "identity"}) as response:
+        async with session.get(
+            "/api/v1/namespaces/default/configmaps", headers={"Accept-Encoding": "identity"}
+        ) as response:
             assert "Content-Encoding" not in response.headers
 
 
@@ -348,7 +350,9 @@ async def watchers(served: Served) -> int:
 
 async def test_a_watch_is_a_stream_of_lines_and_ends_with_its_client(served: Served) -> None:
     async with served.session(served.pki.admin) as session:
-        response = await session.get("/api/v1/configmaps", params={"watch": "1", "resourceVersion": "0"})
+        response = await session.get(
+            "/api/v1/namespaces/default/configmaps", params={"watch": "1", "resourceVersion": "0"}
+        )
         await served.client.create(CONFIGMAPS, config_map("a"), namespace="default")
         line = await response.content.readline()
         event = orjson.loads(line)
@@ -369,7 +373,9 @@ async def test_a_watch_is_a_stream_of_lines_and_ends_with_its_client(served: Ser
 
 async def test_a_stop_ends_open_streams(served: Served) -> None:
     async with served.session(served.pki.admin) as session:
-        watch = await session.get("/api/v1/configmaps", params={"watch": "1", "resourceVersion": "0"})
+        watch = await session.get(
+            "/api/v1/namespaces/default/configmaps", params={"watch": "1", "resourceVersion": "0"}
+        )
         following = await session.get("/debug/ktui/trace", params={"follow": "true"})
         assert await watchers(served) == 1
         await served.http.stop()

@@ -5,6 +5,7 @@ import base64
 import pytest
 
 from engine.api.errors import ApiError
+from engine.api.legacy_tokens import TRACKING_CONFIG_MAP
 from engine.api.types import CONFIGMAPS, NAMESPACES, PODS, Object
 from engine.client import Client
 from engine.store.sqlite import SqliteStore
@@ -28,7 +29,7 @@ async def fill(client: Client, count: int = 5) -> None:
 
 
 async def test_an_empty_list_has_a_revision(client: Client, store: SqliteStore) -> None:
-    found = await client.list(CONFIGMAPS)
+    found = await client.list(CONFIGMAPS, namespace="default")
     assert (found.items, found.resource_version) == ([], str(store.revision))
 
 
@@ -36,7 +37,7 @@ async def test_lists_are_by_namespace_and_name(client: Client) -> None:
     await make_namespace(client, "a")
     await client.create(CONFIGMAPS, config_map("z"), namespace="a")
     await fill(client, 2)
-    assert names((await client.list(CONFIGMAPS)).items) == ["z", "c0", "c1"]
+    assert names((await client.list(CONFIGMAPS)).items) == ["z", "c0", "c1", TRACKING_CONFIG_MAP]
     assert names((await client.list(CONFIGMAPS, namespace="a")).items) == ["z"]
 
 
@@ -68,12 +69,12 @@ async def test_a_field_that_cannot_be_selected_by(client: Client) -> None:
 
 async def test_pages_are_of_one_snapshot(client: Client) -> None:
     await fill(client)
-    first = await client.list(CONFIGMAPS, limit=2)
+    first = await client.list(CONFIGMAPS, namespace="default", limit=2)
     assert (names(first.items), first.remaining) == (["c0", "c1"], 3)
     await client.create(CONFIGMAPS, config_map("c11"), namespace="default")
     await client.delete(CONFIGMAPS, "c3", namespace="default")
-    second = await client.list(CONFIGMAPS, limit=2, continue_=first.continue_)
-    third = await client.list(CONFIGMAPS, limit=2, continue_=second.continue_)
+    second = await client.list(CONFIGMAPS, namespace="default", limit=2, continue_=first.continue_)
+    third = await client.list(CONFIGMAPS, namespace="default", limit=2, continue_=second.continue_)
     assert (names(second.items), names(third.items)) == (["c2", "c3"], ["c4"])
     assert third.continue_ == ""
     assert first.resource_version == second.resource_version == third.resource_version
@@ -89,12 +90,14 @@ async def test_pages_of_a_selection_do_not_say_how_many_remain(client: Client) -
 
 async def test_a_page_of_a_compacted_snapshot_is_gone_but_can_go_on(client: Client, store: SqliteStore) -> None:
     await fill(client)
-    first = await client.list(CONFIGMAPS, limit=2)
+    first = await client.list(CONFIGMAPS, namespace="default", limit=2)
     await client.create(CONFIGMAPS, config_map("c5"), namespace="default")
     await store.compact(store.revision)
-    response = await client.send("GET", "/api/v1/configmaps", query={"limit": ["2"], "continue": [first.continue_]})
+    response = await client.send(
+        "GET", CONFIGMAPS.path("default"), query={"limit": ["2"], "continue": [first.continue_]}
+    )
     assert (response.status, response.body["reason"]) == (410, "Expired")
-    rest = await client.list(CONFIGMAPS, continue_=response.body["metadata"]["continue"])
+    rest = await client.list(CONFIGMAPS, namespace="default", continue_=response.body["metadata"]["continue"])
     assert names(rest.items) == ["c2", "c3", "c4", "c5"]
 
 
@@ -108,11 +111,13 @@ async def test_a_token_that_is_none(client: Client) -> None:
 
 async def test_an_exact_revision_is_the_past(client: Client) -> None:
     await fill(client, 2)
-    then = (await client.list(CONFIGMAPS)).resource_version
+    then = (await client.list(CONFIGMAPS, namespace="default")).resource_version
     await client.delete(CONFIGMAPS, "c0", namespace="default")
-    exact = await client.list(CONFIGMAPS, resource_version=then, resource_version_match="Exact")
+    exact = await client.list(CONFIGMAPS, namespace="default", resource_version=then, resource_version_match="Exact")
     assert (names(exact.items), exact.resource_version) == (["c0", "c1"], then)
-    newer = await client.list(CONFIGMAPS, resource_version=then, resource_version_match="NotOlderThan")
+    newer = await client.list(
+        CONFIGMAPS, namespace="default", resource_version=then, resource_version_match="NotOlderThan"
+    )
     assert names(newer.items) == ["c1"]
 
 

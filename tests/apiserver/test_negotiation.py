@@ -108,7 +108,7 @@ STREAMS: dict[str, tuple[str, bool]] = {
 async def test_what_a_watch_can_be(client: Client, row: tuple[str, bool]) -> None:
     accept, served = row
     answer = await client.send(
-        "GET", CONFIGMAPS.path(None), query={"watch": ["1"], "timeoutSeconds": ["1"]}, headers={"accept": accept}
+        "GET", CONFIGMAPS.path("default"), query={"watch": ["1"], "timeoutSeconds": ["1"]}, headers={"accept": accept}
     )
     if served:
         assert answer.events is not None

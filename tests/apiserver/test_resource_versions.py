@@ -266,7 +266,7 @@ async def test_a_revision_that_comes_soon_is_waited_for(client: Client, virtual_
 
     wanted = str(int(then.newest) + 1)
     listed, got, _ = await asyncio.gather(
-        client.list(CONFIGMAPS, resource_version=wanted),
+        client.list(CONFIGMAPS, namespace="default", resource_version=wanted),
         client.get(CONFIGMAPS, "c4", namespace="default", resource_version=wanted),
         write(),
     )
@@ -283,7 +283,7 @@ async def test_pages_count_down_what_remains(client: Client) -> None:
         await client.create(CONFIGMAPS, config_map(f"c{number}"), namespace="default")
     token, remaining = "", []
     while True:
-        page = await client.list(CONFIGMAPS, limit=2, continue_=token)
+        page = await client.list(CONFIGMAPS, namespace="default", limit=2, continue_=token)
         remaining.append(page.remaining)
         await client.create(CONFIGMAPS, config_map(f"c{len(remaining)}x"), namespace="default")
         if not (token := page.continue_):

@@ -93,13 +93,13 @@ async def test_the_end_of_initial_events_says_what_list_they_make(
 
 
 async def test_initial_events_end_with_a_bookmark(client: Client) -> None:
-    async with await client.watch(CONFIGMAPS, send_initial_events=True) as watch:
+    async with await client.watch(CONFIGMAPS, namespace="default", send_initial_events=True) as watch:
         end = await next_event(watch)
         assert end.type == "BOOKMARK"
         assert end.object["metadata"]["annotations"]["k8s.io/initial-events-end"] == "true"
         await client.create(CONFIGMAPS, config_map("a"), namespace="default")
         assert await take(watch, 1) == [("ADDED", "a")]
-    async with await client.watch(CONFIGMAPS, send_initial_events=True) as watch:
+    async with await client.watch(CONFIGMAPS, namespace="default", send_initial_events=True) as watch:
         assert await take(watch, 2) == [("ADDED", "a"), ("BOOKMARK", "")]
 
 
@@ -132,7 +132,9 @@ async def test_namespaces_are_kept_apart(client: Client) -> None:
 
 
 async def test_a_watch_ends_when_its_time_is_up(client: Client, virtual_clock: VirtualClock) -> None:
-    watch = await client.watch(CONFIGMAPS, timeout_seconds=100, allow_bookmarks=True, resource_version="0")
+    watch = await client.watch(
+        CONFIGMAPS, namespace="default", timeout_seconds=100, allow_bookmarks=True, resource_version="0"
+    )
     began = virtual_clock.monotonic()
     made = await client.create(SERVICE_ACCOUNTS, account("a"), namespace="default")
     events = [(virtual_clock.monotonic() - began, event) async for event in watch]
@@ -166,7 +168,7 @@ async def test_no_bookmark_tells_where_the_watch_began(client: Client, virtual_c
 
 
 async def test_a_bookmark_tells_of_what_happened_elsewhere(client: Client) -> None:
-    async with await client.watch(CONFIGMAPS, allow_bookmarks=True, resource_version="0") as watch:
+    async with await client.watch(CONFIGMAPS, namespace="default", allow_bookmarks=True, resource_version="0") as watch:
         assert await take(watch, 1) == [("BOOKMARK", "")]
         made = await client.create(SERVICE_ACCOUNTS, account("a"), namespace="default")
         event = await next_event(watch)
@@ -215,7 +217,7 @@ async def test_a_cache_that_a_compaction_has_overtaken_tells_each_event_once(vir
     await asyncio.gather(*(client.list(CONFIGMAPS, resource_version="0") for _ in range(3)), virtual_clock.sleep(20))
     seen = [event.object["metadata"]["name"] async for event in ended]
     assert (seen[:2], len(seen) < STORE_BUFFER) == (["a", "b"], True)
-    listed = await client.list(CONFIGMAPS, resource_version="0")
+    listed = await client.list(CONFIGMAPS, namespace="default", resource_version="0")
     assert names(listed.items) == ["a", "b"]
     async with await client.watch(CONFIGMAPS, resource_version=listed.resource_version) as watch:
         for name in "cde":
@@ -248,8 +250,8 @@ def in_process(server: ApiServer) -> Client:
 
 async def test_a_slow_watcher_is_cut_off_and_others_are_not(client: Client) -> None:
     await client.create(CONFIGMAPS, config_map("a"), namespace="default")
-    slow = await client.watch(CONFIGMAPS, resource_version="0")
-    quick = await client.watch(CONFIGMAPS, resource_version="0")
+    slow = await client.watch(CONFIGMAPS, namespace="default", resource_version="0")
+    quick = await client.watch(CONFIGMAPS, namespace="default", resource_version="0")
     seen = [await next_event(quick)]
     for number in range(BUFFER + 10):
         await client.patch(CONFIGMAPS, "a", {"data": {"n": str(number)}}, namespace="default")
@@ -268,7 +270,7 @@ async def test_a_slow_watcher_is_cut_off_and_others_are_not(client: Client) -> N
 
 async def test_a_watch_can_be_a_table(client: Client) -> None:
     response = await client.send(
-        "GET", "/api/v1/configmaps", query={"watch": ["1"], "resourceVersion": ["0"]}, headers={"accept": TABLE}
+        "GET", CONFIGMAPS.path("default"), query={"watch": ["1"], "resourceVersion": ["0"]}, headers={"accept": TABLE}
     )
     assert response.events is not None
     for name in ("a", "b"):
@@ -282,7 +284,7 @@ async def test_a_watch_can_be_a_table(client: Client) -> None:
 
 
 async def test_an_event_carries_its_cause(client: Client, world: World) -> None:
-    async with await client.watch(CONFIGMAPS, resource_version="0") as watch:
+    async with await client.watch(CONFIGMAPS, namespace="default", resource_version="0") as watch:
         made = await client.create(CONFIGMAPS, config_map("a"), namespace="default")
         event = await next_event(watch)
     [stored] = [span for span in world.tracer.recent if span.hop == 7 and span.object == "configmap/default/a"]
@@ -291,8 +293,8 @@ async def test_an_event_carries_its_cause(client: Client, world: World) -> None:
 
 
 async def test_events_are_encoded_once_for_all(client: Client) -> None:
-    first = await client.watch(CONFIGMAPS, resource_version="0")
-    second = await client.watch(CONFIGMAPS, resource_version="0")
+    first = await client.watch(CONFIGMAPS, namespace="default", resource_version="0")
+    second = await client.watch(CONFIGMAPS, namespace="default", resource_version="0")
     await client.create(CONFIGMAPS, config_map("a"), namespace="default")
     assert (await next_event(first)).encoded is (await next_event(second)).encoded
     await first.aclose()
@@ -300,7 +302,7 @@ async def test_events_are_encoded_once_for_all(client: Client) -> None:
 
 
 async def test_stopping_the_server_ends_its_watches(server: ApiServer, client: Client) -> None:
-    watch = await client.watch(CONFIGMAPS, resource_version="0")
+    watch = await client.watch(CONFIGMAPS, namespace="default", resource_version="0")
     await server.stop()
     assert [event async for event in watch] == []
 

@@ -14,7 +14,9 @@ from engine.api.unset_times import with_unset_creation
 from engine.api.wire import Request
 from engine.apiserver.actions.review_rules import access_causes, field_selector
 from engine.apiserver.authentication import UnionAuthenticator, UserInfo
-from engine.apiserver.authentication.tokens import ISSUER, ServiceAccountAuthenticator, TokenError
+from engine.apiserver.authentication.remarks import Remarks
+from engine.apiserver.authentication.token_error import TokenError
+from engine.apiserver.authentication.tokens import ISSUER, ServiceAccountAuthenticator
 from engine.apiserver.authentication.user import AUTHENTICATED
 from engine.apiserver.authorization import Attributes, UnionAuthorizer, Verdict
 from engine.apiserver.authorization.nodes import is_node
@@ -100,12 +102,13 @@ class Reviews:
         return status
 
     async def _token(self, token: str, audiences: list[str]) -> Object:
-        """Asks as a request would whose header is `Bearer` and the token, but for these audiences."""
+        """Asks as a request would whose header is `Bearer` and the token, but for these audiences. Nobody is told of
+        the remarks that are made of it."""
         first = token.partition(" ")[0]
         if not first:
             return {"user": {}}
         try:
-            user, meant = await self._tokens.examine(first, audiences)
+            user, meant = await self._tokens.examine(first, audiences, Remarks())
         except TokenError as error:
             known = await self._other_token(first) if ISSUER in audiences else None
             return known or {"user": {}, "error": _told(str(error))}
@@ -116,7 +119,7 @@ class Reviews:
         """What the status says if one of the further authenticators knows the token: all of theirs are for the API."""
         request = Request("GET", "/", headers={"authorization": f"Bearer {token}"})
         try:
-            found = await self._further.authenticate(request)
+            found = await self._further.authenticate(request, Remarks())
         except ApiError:
             return None
         return {"authenticated": True, "user": found.user.to_json(), "audiences": [ISSUER]}

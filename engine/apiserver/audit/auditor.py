@@ -106,18 +106,25 @@ class Auditor:
         self._policy = policy
         self._clock = clock
 
-    def received(self, request: Request, info: RequestInfo, user: UserInfo, audit_id: str) -> Trail | None:
-        """The trail of a request whose user is known; None where nothing is told of it."""
+    def received(
+        self, request: Request, info: RequestInfo, user: UserInfo, audit_id: str, annotations: dict[str, str]
+    ) -> Trail | None:
+        """The trail of a request whose user is known; None where nothing is told of it. `annotations` are what there is
+        to say of who asks."""
         trail = self._trail(request, info, user, audit_id)
         if trail is not None:
+            if annotations:
+                trail.annotate(annotations)
             trail.stage(RECEIVED)
         return trail
 
-    def unknown(self, request: Request, info: RequestInfo, audit_id: str) -> None:
+    def unknown(self, request: Request, info: RequestInfo, audit_id: str, annotations: dict[str, str]) -> None:
         """One that said nothing, or nothing good, of who asks."""
         trail = self._trail(request, info, UserInfo(""), audit_id)
         if trail is not None:
             trail.event["user"] = {}
+            if annotations:
+                trail.annotate(annotations)
             status = {"metadata": {}, "status": "Failure", "message": _attempted(request), "reason": "Unauthorized"}
             trail.event["responseStatus"] = {**status, "code": 401}
             trail.stage(STARTED)

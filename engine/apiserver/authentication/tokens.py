@@ -20,9 +20,13 @@ from engine.api.errors import unauthorized
 from engine.api.types import GVR, NODES, PODS, SECRETS, SERVICE_ACCOUNTS, Object
 from engine.api.wire import Request
 from engine.apiserver.authentication.discovery import configuration, key_id, key_set
+from engine.apiserver.authentication.legacy_tokens import LegacyTokens
+from engine.apiserver.authentication.remarks import Remarks
+from engine.apiserver.authentication.token_error import TokenError
 from engine.apiserver.authentication.user import SERVICE_ACCOUNT_PREFIX, UserInfo, service_account_user
 from engine.apiserver.handshake import offered_token
 from engine.apiserver.lookup import Lookup
+from engine.apiserver.metrics.token_metrics import TokenMetrics
 from engine.clock import Clock
 from engine.rng import Rng
 
@@ -32,10 +36,6 @@ _ALGORITHM = "ES256"
 _EXTRA = "authentication.kubernetes.io/"
 _LEEWAY = 60  # seconds that clocks may differ (go-jose's jwt.DefaultLeeway)
 BOUND = {"Pod": PODS, "Secret": SECRETS, "Node": NODES}
-
-
-class TokenError(Exception):
-    """Why a token is not good, in the words that a TokenReview has for it."""
 
 
 class TokenIssuer:
@@ -126,23 +126,25 @@ class ServiceAccountAuthenticator:
 
     name = "ServiceAccountToken"
 
-    def __init__(self, issuer: TokenIssuer, lookup: Lookup) -> None:
+    def __init__(self, issuer: TokenIssuer, lookup: Lookup, legacy: LegacyTokens, metrics: TokenMetrics) -> None:
         self._issuer = issuer
         self._lookup = lookup
+        self._legacy = legacy
+        self._metrics = metrics
 
-    async def authenticate(self, request: Request) -> UserInfo | None:
+    async def authenticate(self, request: Request, remarks: Remarks) -> UserInfo | None:
         """Raises ApiError 401 for a bearer token that is not good."""
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         token = token.strip() if scheme.lower() == "bearer" else ""
         if not (token := token or offered_token(request)):
             return None
         try:
-            user, _ = await self.examine(token, (ISSUER,))
+            user, _ = await self.examine(token, (ISSUER,), remarks)
         except TokenError:
             raise unauthorized() from None
         return user
 
-    async def examine(self, token: str, audiences: Sequence[str]) -> tuple[UserInfo, list[str]]:
+    async def examine(self, token: str, audiences: Sequence[str], remarks: Remarks) -> tuple[UserInfo, list[str]]:
         """Whose token it is, and which of the audiences it is for. Raises TokenError."""
         claims = self._issuer.claims(token)
         if claims is None:
@@ -153,6 +155,8 @@ class ServiceAccountAuthenticator:
             raise TokenError("token audiences {} is invalid for the target audiences {}".format(*shown))
         private = claims.get(_CLAIM) or {}
         namespace, account = private.get("namespace", ""), private.get("serviceaccount") or {}
+        if await self._legacy.check(token, claims, private, remarks):
+            return service_account_user(namespace, account["name"], account["uid"]), meant
         stored = await self._lookup.find(SERVICE_ACCOUNTS, namespace, account.get("name", ""))
         if stored is None:
             raise TokenError(f'serviceaccounts "{account.get("name", "")}" not found')
@@ -170,8 +174,21 @@ class ServiceAccountAuthenticator:
             if kind != "Secret":
                 prefix = f"{_EXTRA}{kind.lower()}"
                 extra += [(f"{prefix}-{name}", (reference[name],)) for name in ("name", "uid") if reference.get(name)]
+        self._count(claims, private.get("warnafter", 0), remarks)
         user = service_account_user(namespace, account["name"], account["uid"])
         return user._replace(extra=tuple(extra)), meant
+
+    def _count(self, claims: dict[str, Any], warn_after: int, remarks: Remarks) -> None:
+        """A token that is good for long after its holder was to come for another is told of."""
+        if not warn_after:
+            return
+        now = self._issuer.now().timestamp()
+        if now <= warn_after:
+            self._metrics.valid.add()
+            return
+        self._metrics.stale.add()
+        late = f"subject: {claims.get('sub', '')}, seconds after warning threshold: {int(now) - warn_after}"
+        remarks.annotations["authentication.k8s.io/stale-token"] = late
 
     async def _check_bound(self, kind: str, gvr: GVR, namespace: str, reference: Object) -> None:
         """Raises TokenError where the object that the token is bound to is no longer that."""

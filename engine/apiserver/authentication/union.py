@@ -7,16 +7,20 @@ from typing import NamedTuple, Protocol
 
 from engine.api.errors import ApiError, unauthorized
 from engine.api.wire import Request
+from engine.apiserver.authentication.remarks import Remarks
 from engine.apiserver.authentication.user import ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED, UserInfo
 
 
 class Authenticator(Protocol):
-    """Knows one kind of credential. None: there is none of that kind. A bad one raises ApiError 401."""
+    """Knows one kind of credential, and adds to the remarks of a request what is to be said of it.
+
+    None: there is none of that kind. A bad one raises ApiError 401.
+    """
 
     @property
     def name(self) -> str: ...
 
-    async def authenticate(self, request: Request) -> UserInfo | None: ...
+    async def authenticate(self, request: Request, remarks: Remarks) -> UserInfo | None: ...
 
 
 class Authentication(NamedTuple):
@@ -36,13 +40,13 @@ class UnionAuthenticator:
         self._anonymous = anonymous
         self._complete: dict[UserInfo, UserInfo] = {}
 
-    async def authenticate(self, request: Request) -> Authentication:
+    async def authenticate(self, request: Request, remarks: Remarks) -> Authentication:
         tried: list[str] = []
         refusal: ApiError | None = None
         for authenticator in self._authenticators:
             tried.append(authenticator.name)
             try:
-                user = await authenticator.authenticate(request)
+                user = await authenticator.authenticate(request, remarks)
             except ApiError as error:
                 refusal = error
                 continue

@@ -7,6 +7,7 @@ The transport has verified the chain; over HTTPS against the cluster's CA, in-pr
 from __future__ import annotations
 
 from engine.api.wire import Request
+from engine.apiserver.authentication.remarks import Remarks
 from engine.apiserver.authentication.user import UserInfo
 
 CREDENTIAL_ID = "authentication.kubernetes.io/credential-id"
@@ -15,7 +16,7 @@ CREDENTIAL_ID = "authentication.kubernetes.io/credential-id"
 class X509Authenticator:
     name = "x509"
 
-    async def authenticate(self, request: Request) -> UserInfo | None:
+    async def authenticate(self, request: Request, remarks: Remarks) -> UserInfo | None:
         certificate = request.certificate
         if certificate is None or not certificate.common_name:
             return None
