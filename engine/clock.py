@@ -80,6 +80,11 @@ class Clock:
     def speed(self) -> float:
         return self._speed
 
+    @property
+    def resume_speed(self) -> float:
+        """What a paused clock goes on with; of one that runs, its speed."""
+        return self._resume_speed
+
     def monotonic(self) -> float:
         """Model seconds since the clock was made; never goes back."""
         model = self._anchor_model + (wall() - self._anchor_wall) * self._speed

@@ -50,8 +50,13 @@ async def resume(client: Client) -> str:
 
 
 async def change_speed(client: Client, by: int) -> str:
+    """A clock that is paused stays so, and goes on at that speed."""
     clock = await client.request("GET", PATH)
-    return await _steer(client, {"speed": next_speed(clock["speed"] or 1.0, by)})
+    speed = next_speed(clock["resumeSpeed"], by)
+    if clock["mode"] != "paused":
+        return await _steer(client, {"speed": speed})
+    await client.request("PUT", PATH, body={"speed": speed, "action": "pause"})
+    return f"the clock is paused, and will run at {speed:g}×"
 
 
 async def _steer(client: Client, wanted: dict[str, Any]) -> str:

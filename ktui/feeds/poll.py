@@ -15,6 +15,7 @@ from ktui.models.trouble import words
 PREFIX = "/debug/ktui"
 PERIOD_SECONDS = 0.25
 IDLE_SHARE = 19  # times what an answer took to come and to be shown, until the next is asked for: a twentieth
+REST_MOST_SECONDS = 5.0  # older than that and what the answer took nobody wants to look at, however busy the engine is
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,8 @@ class Poll:
                 if answer != last:
                     last = answer
                     yield answer
-            await self._rest(max(self._period, IDLE_SHARE * (self._clock.monotonic() - began)))
+            took = self._clock.monotonic() - began
+            await self._rest(max(self._period, min(IDLE_SHARE * took, REST_MOST_SECONDS)))
 
     async def _once(self, last: Answer | None) -> Answer:
         known = last.value if last is not None else None

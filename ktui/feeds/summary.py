@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import suppress
+from typing import Any
 
 from engine.api.errors import ApiError
+from engine.clock import Clock
 from ktui.feeds import store as store_feed
 from ktui.models.summary import ClusterSummary
 from ktui.session import Session
@@ -14,6 +16,7 @@ from ktui.session import Session
 PERIOD_SECONDS = 0.25
 STORE_SECONDS = 2.0  # between two looks at the store's health: a real etcd's members are asked for it
 PATIENCE_SECONDS = 2.0  # an engine that answers no sooner is said to be busy
+GIVE_UP_SECONDS = 60.0  # then it is asked anew: nobody answers over a connection that was lost without a word
 
 STARTING = "starting the engine …"
 ENDED = "the engine has ended · :up starts it again · q leaves"
@@ -22,15 +25,18 @@ AWAY = "cannot be reached · trying again · q leaves"
 BUSY = "the engine does not answer · trying again"
 
 
-async def follow(session: Session) -> AsyncIterator[ClusterSummary]:
+async def follow(session: Session) -> AsyncGenerator[ClusterSummary, None]:
     """The summary, four times a second, also while the engine is away (then `state` says so)."""
     summary = ClusterSummary(name=session.name, state=STARTING, is_starting=True)
     next_look = 0.0
     yield summary
     while True:
+        asked = asyncio.ensure_future(_status(session, give_up=None if summary.is_starting else GIVE_UP_SECONDS))
         try:
-            async with asyncio.timeout(None if summary.is_starting else PATIENCE_SECONDS):
-                status = await session.client.request("GET", "/debug/ktui/status")
+            while not (summary.is_starting or await _is_answered(asked, session.world.clock)):
+                summary.state = BUSY  # and waited for: who has much to do would never be heard else
+                yield summary
+            status = await asked
         except TimeoutError:
             summary.state = BUSY
         except ConnectionError as error:
@@ -43,8 +49,25 @@ async def follow(session: Session) -> AsyncIterator[ClusterSummary]:
             if session.world.clock.monotonic() >= next_look:
                 next_look = session.world.clock.monotonic() + STORE_SECONDS
                 await _look_at_store(session, summary)
+        finally:
+            asked.cancel()
         yield summary
         await session.world.clock.sleep(PERIOD_SECONDS)
+
+
+async def _status(session: Session, *, give_up: float | None) -> dict[str, Any]:
+    """Raises TimeoutError, ConnectionError and ApiError."""
+    async with session.world.clock.timeout(give_up):
+        answer: dict[str, Any] = await session.client.request("GET", "/debug/ktui/status")
+    return answer
+
+
+async def _is_answered(asked: asyncio.Task[Any], clock: Clock) -> bool:
+    """Within the patience."""
+    with suppress(TimeoutError):
+        async with clock.timeout(PATIENCE_SECONDS):
+            await asyncio.wait({asked})
+    return asked.done()
 
 
 async def _look_at_store(session: Session, summary: ClusterSummary) -> None:

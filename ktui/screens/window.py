@@ -30,7 +30,8 @@ from ktui.widgets.tab_line import TabLine
 if TYPE_CHECKING:
     from ktui.app import KtuiApp
 
-UNDER_TABS = 5  # lines: the bar, the tabs, and what heads Flow
+UNDER_TABS = 2  # lines
+UNDER_HEAD = 3  # of what has its newest lines last: Flow's lamps and the names of its lanes
 
 
 class Window(Guarded, Screen[None], Ground):
@@ -44,7 +45,7 @@ class Window(Guarded, Screen[None], Ground):
         self._compositor = SeenOnly()
         self._halves = [Half(mode)]
         self._active = self._halves[0]
-        self._are_toasts_above = False
+        self._toasts = (False, 0)  # whether they begin above, and below how many lines
 
     @property
     def ktui(self) -> KtuiApp:
@@ -167,7 +168,7 @@ class Window(Guarded, Screen[None], Ground):
         self._say_titles()
 
     def _say_titles(self) -> None:
-        self._place_toasts(above=self._halves[-1].shown.newest_is_last)
+        self._place_toasts()
         for half in self._halves:
             if half.is_mounted:
                 half.say_title(is_split=self.is_split, is_active=half is self._active)
@@ -175,15 +176,26 @@ class Window(Guarded, Screen[None], Ground):
         tabs = self.query_one(TabLine)
         tabs.show(self.ktui.tabs, self.shown.mode, width=width, is_narrow=width < NARROW_BELOW)
 
-    def _place_toasts(self, *, above: bool) -> None:
-        """What is said lies over the end of a table, or over the beginning of what has its newest lines last."""
-        if above == self._are_toasts_above:
+    def _place_toasts(self) -> None:
+        """What is said lies over the end of a table, or over the beginning of what has its newest lines last; of two
+        screens on that which stands on the right or below."""
+        half = [each for each in self._halves if each.display][-1]
+        above = half.shown.newest_is_last
+        top = self._first_line(half) + UNDER_HEAD if above else 0
+        if (above, top) == self._toasts:
             return
-        self._are_toasts_above = above
+        self._toasts = above, top
         for rack in self.query_children("ToastRack"):  # not by a class: that would have all that it holds styled anew
             rack.styles.dock = "top" if above else "bottom"
             rack.styles.align = ("right", "top" if above else "bottom")
-            rack.styles.margin = (UNDER_TABS, 0, 0, 0) if above else (0, 0, 1, 0)
+            rack.styles.margin = (top, 0, 0, 0) if above else (0, 0, 1, 0)
+
+    def _first_line(self, half: Half) -> int:
+        """Where its main screen begins, also where it has not been laid out yet."""
+        first = UNDER_TABS + self.is_split
+        if half is self._halves[0] or layout_for(*self.app.size) is not Layout.STACKED:
+            return first
+        return first + (self.app.size.height - UNDER_TABS - 1) // 2
 
     # -- events
 

@@ -87,6 +87,7 @@ class Grid(SelfDrawn, can_focus=True):
         self._gap = GAP
         self._cursor = 0
         self._key = ""
+        self._height = 0  # of the view, when it was last resized
         self._drawn: dict[tuple[object, ...], Strip] = {}  # by whatever can be seen of a row
 
     # -- data in
@@ -106,9 +107,13 @@ class Grid(SelfDrawn, can_focus=True):
         self.refresh()
 
     def on_resize(self) -> None:
-        """What is shown beside or below the table may leave it less room."""
+        """What is shown beside or below the table may leave it less room. Who has paged away from the cursor stays."""
+        top, height = int(self.scroll_offset.y), max(1, self._height - 1)
+        was_seen = self._cursor < top + height and (self._cursor >= top or top >= self.max_scroll_y)
+        self._height = self.size.height
         self._measure()
-        self._show_cursor()
+        if was_seen:
+            self._show_cursor()
 
     def watch_show_vertical_scrollbar(self) -> None:
         self._measure()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from textual import events
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.widgets import RichLog
@@ -24,3 +25,8 @@ class Scrolled(VerticalScroll):
 
 class ScrolledLog(RichLog):
     BINDINGS: ClassVar[list[BindingType]] = SCROLL_KEYS
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Who looks at the end still does in a lower place."""
+        if self.auto_scroll:
+            self.scroll_end(animate=False)

@@ -29,7 +29,7 @@ class StoryLine(Static):
         if story is None and is_pinned:
             return Text("no client began this trace: the lamps are those of a client's write", "dim")
         if story is None:
-            return Text("no client has written yet: the lamps show how far the newest write has come", "dim")
+            return Text("no write of a client is seen: the lamps show how far the newest one has come", "dim")
         head = _head(story, is_pinned=is_pinned, width=width, colours=colours)
         head.truncate(width, overflow="ellipsis")
         with_times = [_lamp(lamp, colours, time=True) for lamp in story.lamps]

@@ -38,6 +38,18 @@ async def test_the_row_under_the_cursor_stays_in_sight_when_the_table_gets_less_
         assert any(line.startswith("▌web-14") for line in app.lines)
 
 
+async def test_who_has_paged_away_from_the_cursor_stays_there_when_the_window_changes() -> None:
+    app = Window()
+    async with app.run_test(size=(40, 10)) as pilot:
+        app.grid.show(("NAME", "STATUS"), rows(100))
+        await pilot.pause()
+        app.grid.scroll_to(y=50, animate=False)
+        for size in ((39, 10), (40, 8), (40, 10)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            assert app.grid.scroll_offset.y == 50
+
+
 async def test_the_columns_get_the_room_of_a_scrollbar_that_went() -> None:
     app = Window()
     async with app.run_test(size=(40, 10)) as pilot:

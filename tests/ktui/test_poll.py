@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.api.errors import ApiError
 from engine.clock import VirtualClock
-from ktui.feeds.poll import IDLE_SHARE, PERIOD_SECONDS, Answer, Poll
+from ktui.feeds.poll import IDLE_SHARE, PERIOD_SECONDS, REST_MOST_SECONDS, Answer, Poll
 from ktui.models.trouble import LOST
 
 
@@ -52,12 +52,22 @@ async def test_it_asks_at_a_bounded_rate_and_less_often_what_takes_long(virtual_
     answers = Poll(virtual_clock, engine.ask).answers()
     for engine.answer in (1, 2, 3):
         await told(answers, virtual_clock)
-    engine.seconds, engine.answer = 1.0, 4
+    engine.seconds, engine.answer = 0.2, 4
     await told(answers, virtual_clock)
     engine.answer = 5
     await told(answers, virtual_clock)
     pauses = [after - before for before, after in zip(engine.asked, engine.asked[1:], strict=False)]
-    assert [round(pause, 3) for pause in pauses] == [PERIOD_SECONDS, PERIOD_SECONDS, PERIOD_SECONDS, 1 + IDLE_SHARE]
+    often = [PERIOD_SECONDS] * 3
+    assert [round(pause, 3) for pause in pauses] == [*often, round(0.2 * (1 + IDLE_SHARE), 3)]
+
+
+async def test_an_answer_that_takes_seconds_is_asked_for_again_soon_all_the_same(virtual_clock: VirtualClock) -> None:
+    engine = Engine(virtual_clock)
+    engine.seconds = 3.0
+    answers = Poll(virtual_clock, engine.ask).answers()
+    for engine.answer in (1, 2, 3):
+        await told(answers, virtual_clock)
+    assert engine.asked == [0.0, 3 + REST_MOST_SECONDS, 2 * (3 + REST_MOST_SECONDS)]
 
 
 async def test_a_failure_is_told_with_what_was_known_before(virtual_clock: VirtualClock) -> None:

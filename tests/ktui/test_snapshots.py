@@ -66,7 +66,7 @@ async def flow_empty(pilot: Pilot[Any]) -> None:
     driver = await settle(pilot, spans=False)
     driver.app.flow.is_told = True
     driver.app.flow.add([])
-    await driver.sees("Nothing has happened yet", "no client has written yet", "hidden:")
+    await driver.sees("Nothing has happened yet", "no write of a client is seen", "hidden:")
 
 
 async def starting(pilot: Pilot[Any]) -> None:

@@ -3,7 +3,7 @@
 | path | answer |
 | --- | --- |
 | status | name, versions, revision, profile, seed, clock, counts of nodes and pods by state |
-| clock | GET, or PUT {"speed": x} or {"action": "pause" | "resume" | "step"} (see `debug.stepping`) |
+| clock | GET, or PUT {"speed": x}, {"action": "pause" | "resume" | "step"} or both (see `debug.stepping`) |
 | trace | {"spans", "ended"}; with follow=true a stream of spans, the kept ones after `after` first |
 | traces | the spans of `trace`, or of the newest request for `kind`, `namespace`, `name` |
 | payloads | request and response of the span that `span` names (the `payload` of a hop-2 span) |
@@ -169,7 +169,13 @@ def _version() -> str:
 
 
 def _clock(clock: Clock) -> dict[str, Any]:
-    return {"mode": clock.mode, "speed": clock.speed, "now": clock.micro_timestamp(), "monotonic": clock.monotonic()}
+    return {
+        "mode": clock.mode,
+        "speed": clock.speed,
+        "resumeSpeed": clock.resume_speed,
+        "now": clock.micro_timestamp(),
+        "monotonic": clock.monotonic(),
+    }
 
 
 def _steer(clock: Clock, wanted: dict[str, Any]) -> None:
@@ -178,6 +184,8 @@ def _steer(clock: Clock, wanted: dict[str, Any]) -> None:
     try:
         if isinstance(speed, int | float) and not isinstance(speed, bool):
             clock.set_speed(float(speed))
+            if action == "pause":
+                clock.pause()
         elif action == "pause":
             clock.pause()
         elif action == "resume":

@@ -188,7 +188,14 @@ async def test_pause_resume_step_and_speed(show: Show, cluster: Cluster) -> None
         await driver.press("s")
         await driver.until(lambda: clock.monotonic() > before)
         assert clock.mode == "paused"
+        await driver.press("plus")  # at which it goes on, when it does
+        await driver.sees("will run at 5×")
+        assert clock.mode == "paused"
+        await driver.press("minus")
+        await driver.sees("will run at 2×")
         await driver.press("space")
+        await driver.until(lambda: clock.speed == 2)
+        await driver.command("speed 4")
         await driver.until(lambda: clock.speed == 4)
         await driver.press("plus")
         await driver.until(lambda: clock.speed == 5)

@@ -480,3 +480,20 @@ async def test_what_is_said_never_lies_over_what_one_looks_at(show: Show) -> Non
         await driver.press("2")
         driver.app.notify("said on Objects")
         await driver.until(lambda: line("said on Objects") > 16)
+
+
+async def test_of_two_screens_what_is_said_lies_on_the_right_or_lower_one_that_is_seen(show: Show) -> None:
+    def line(text: str) -> int:
+        return next((at for at, said in enumerate(driver.picture.splitlines()) if text in said), -1)
+
+    async with show(size=(120, 40)) as driver:
+        await driver.press("2", "vertical_line", "1")  # Flow below Objects
+        driver.app.notify("said below")
+        await driver.until(lambda: 23 <= line("said below") <= 28)
+        await driver.press("ctrl+w")
+        await driver.pilot.resize_terminal(80, 24)  # Objects alone
+        driver.app.notify("said alone")
+        await driver.until(lambda: line("said alone") > 16)
+        await driver.press("ctrl+w")  # Flow alone
+        driver.app.notify("said on Flow")
+        await driver.until(lambda: 5 < line("said on Flow") < 12)

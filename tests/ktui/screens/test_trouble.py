@@ -129,7 +129,7 @@ class Silent(Engine):
 
 SAID_OF_NOTHING = (
     "No node here", "No controller", "No workloads", "No Pod", "No pods", "Nobody watches", "Nothing was written",
-    "Nothing has happened", "no client has written yet", "reconciled nothing",
+    "Nothing has happened", "no write of a client is seen", "reconciled nothing",
 )  # fmt: skip
 
 
