@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from engine.api import discovery
-from engine.api.errors import PlainTextError, method_not_allowed
+from engine.api.errors import PlainTextError
 from engine.api.golang.yaml_writer import dump
 from engine.api.openapi import proto_v3
 from engine.api.openapi.documents import OpenApi
@@ -37,7 +37,7 @@ from engine.apiserver.metrics.request_metrics import RequestMetrics
 from engine.apiserver.metrics.slis import SLIS, slis
 from engine.apiserver.protobuf.discovery import discovery_protobuf
 from engine.apiserver.registry.representation import is_for_a_person, likes_yaml
-from engine.apiserver.routing import PAGE_NOT_FOUND, away, check_discovery_accept, unknown_path
+from engine.apiserver.routing import PAGE_NOT_FOUND, away, check_discovery_accept, check_method, unknown_path
 from engine.apiserver.zpages.pages import FLAGZ, STATUSZ, ZPages
 from engine.metrics import Family
 
@@ -76,8 +76,7 @@ class NonResource:
         path = request.path if request.path == "/" else request.path.rstrip("/")
         if path.startswith(PREFIX):
             return await self._debug.answer(call)
-        if request.method not in ("GET", "HEAD"):
-            raise method_not_allowed()
+        check_method(self._backend.resources, path, request.method)
         if path.startswith(_HEALTH):
             return await self.health.answer(request)
         if request.path == "/metrics":

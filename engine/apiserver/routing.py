@@ -135,6 +135,25 @@ def check_accept(info: ResourceInfo, request: RequestInfo, accept: str) -> None:
     _check_produced(accept, (*_PRODUCED, *_STREAMED) if request.verb in ("list", "watch") else _PRODUCED)
 
 
+def check_method(resources: ResourceRegistry, path: str, method: str) -> None:
+    """Raises ApiError 405 of what is served by a route, which is for GET alone and not even for HEAD. What a handler
+    serves (health, metrics, OpenAPI, the index, what groups there are, custom versions) is there for any method, and
+    what is not there is for none. Metrics cannot be deleted here: what they count is not forgotten."""
+    match path.removeprefix("/").split("/"):
+        case ["api" | "version"] | [".well-known", "openid-configuration"] | ["openid", "v1", "jwks"]:
+            routed = True
+        case ["api", version]:
+            routed = version in resources.groups.get("", ())
+        case ["apis", group, version]:
+            routed = _built_in(resources, group) and version in resources.groups.get(group, ())
+        case ["metrics", *_]:
+            routed = method == "DELETE"
+        case _:
+            routed = False
+    if routed and method != "GET":
+        raise method_not_allowed()
+
+
 def check_discovery_accept(resources: ResourceRegistry, path: str, accept: str) -> None:
     """Raises ApiError 406 where discovery is in no form that the header takes. The routes of the server's own versions
     produce it; of custom ones, and of what groups there are, a handler and the aggregator make it, who negotiate."""

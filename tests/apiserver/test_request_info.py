@@ -114,7 +114,8 @@ CASES = {
         {},
         ("proxy", "", "v1", "a", "pods", "", "web"),
     ),
-    "an escaped name": ("GET", "/api/v1/nodes/a%2Fb", {}, ("get", "", "v1", "", "nodes", "", "a/b")),
+    "an escaped name": ("GET", "/api/v1/nodes/a%25b", {}, ("get", "", "v1", "", "nodes", "", "a%b")),
+    "an escaped slash": ("GET", "/api/v1/nodes/a%2Fstatus", {}, ("get", "", "v1", "", "nodes", "status", "a")),
 }
 
 

@@ -168,6 +168,29 @@ async def test_discovery_is_in_the_forms_that_there_are(server: ApiServer, clien
         assert (await ask(server, "GET", path, {"accept": "text/html, */*"})).status == 200
 
 
+async def test_routes_are_for_get_and_handlers_for_any_method(server: ApiServer, client: Client) -> None:
+    """(pkg/server/routes and healthz add handlers, which ask for no method; discovery and /version are web services)"""
+    await client.create(CUSTOM_RESOURCE_DEFINITIONS, DEFINITION)
+    routed = ("/version", "/api", "/api/v1", "/apis/apps/v1", "/.well-known/openid-configuration", "/openid/v1/jwks")
+    handled = ("/", "/healthz", "/livez/ping", "/readyz", "/metrics", "/openapi/v3", "/apis", "/apis/apps", CUSTOM)
+    for method in ("HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"):
+        for path in routed:
+            answer = await ask(server, method, path)
+            assert (answer.status, answer.body) == (405, status(405, "MethodNotAllowed", NO_METHOD)), path
+        for path in handled:
+            wanted = 405 if (method, path) == ("DELETE", "/metrics") else 200
+            assert (await ask(server, method, path)).status == wanted, (method, path)
+        for path in ("/nope", "/healthz/nope", "/apis/nope", "/apis/apps/v9", "/api/v9"):
+            assert (await ask(server, method, path)).status == 404, (method, path)
+
+
+async def test_an_escaped_slash_parts_a_path_as_any_other(server: ApiServer) -> None:
+    """Go looks at URL.Path, which has no escapes."""
+    answer = await ask(server, "GET", "/api/v1/nodes/a%2Fb")
+    assert (answer.status, answer.body) == (404, status(404, "NotFound", NO_RESOURCE))
+    assert (await ask(server, "GET", "/api/v1/nodes/a%2Fstatus")).body["message"] == 'nodes "a" not found'
+
+
 NO_NAMES = {
     "a%25b": ('"a%b"', "may not contain '%'"),
     ".": ('"."', "may not be '.'"),
