@@ -113,10 +113,20 @@ def check_path(request: Request) -> None:
     parts = request.path.strip("/").split("/")
     if parts[-1] not in _SPECIAL_VERBS or (parts[0], len(parts)) not in (("api", 3), ("apis", 4)):
         return
+    asked = _url(request)
+    raise internal_text(
+        request, f"failed to create RequestInfo: unable to determine kind and namespace from url, {asked}"
+    )
+
+
+def internal_text(request: Request, why: str) -> PlainTextError:
+    """500 of a filter of the chain (handlers/responsewriters, InternalError)."""
+    return PlainTextError(500, escape(f"Internal Server Error: {quoted(_url(request))}: {why}", quote=False))
+
+
+def _url(request: Request) -> str:
     query = urlencode(request.query, doseq=True)
-    url = f"{request.path}?{query}" if query else request.path
-    wrong = f"failed to create RequestInfo: unable to determine kind and namespace from url, {url}"
-    raise PlainTextError(500, escape(f"Internal Server Error: {quoted(url)}: {wrong}", quote=False))
+    return f"{request.path}?{query}" if query else request.path
 
 
 def _selected_name(request: Request) -> str:

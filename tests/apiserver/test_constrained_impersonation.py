@@ -128,6 +128,27 @@ async def test_who_may_not_be_acted_as(name: str) -> None:
     assert why in refused.value.message
 
 
+@pytest.mark.parametrize("constrained", [True, False])
+async def test_a_name_that_only_begins_like_an_account_is_a_user(constrained: bool) -> None:
+    """(SplitUsername) Nor has it the groups of accounts."""
+    for name in ("n", "n:a:b", "n:", ":a", "N:a", "n:a_b"):
+        wanted = UserInfo(f"system:serviceaccount:{name}")
+        grants = Grants(f"impersonate users :{wanted.name}")
+        found, _ = await Impersonation(UnionAuthorizer([grants]), constrained=constrained).user(JANE, wanted, LIST_PODS)
+        assert found.groups == ("system:authenticated",), name
+
+
+async def test_the_old_way_asks_for_the_uid_last_before_there_were_modes() -> None:
+    account = UserInfo("system:serviceaccount:n:a", "7", ("dev",), (("a", ("1",)),))
+    name, uid, group, extra = (
+        f"impersonate {what}" for what in ("serviceaccounts n:a", "uids :7", "groups :dev", "userextras/a :1")
+    )
+    for constrained, order in ((True, [name, uid, group, extra]), (False, [name, group, extra, uid])):
+        grants = Grants(*order)
+        await Impersonation(UnionAuthorizer([grants]), constrained=constrained).user(JANE, account, LIST_PODS)
+        assert grants.asked == order
+
+
 async def test_the_way_that_worked_is_tried_first() -> None:
     grants = Grants("impersonate users :bob")
     impersonation = Impersonation(UnionAuthorizer([grants]), constrained=True)
@@ -177,5 +198,12 @@ async def test_releases_before_1_36_know_the_old_way_alone(world: World, store: 
     admin = Client(InProcessTransport(server, ADMIN), user_agent="test")
     refused = await jane.send("GET", "/api/v1/pods", headers={"impersonate-user": "bob"})
     assert 'cannot impersonate resource "users"' in refused.body["message"]
-    assert (await admin.send("GET", "/api/v1/pods", headers={"impersonate-group": "dev"})).status == 500
+    headers = {"impersonate-group": "dev", "impersonate-uid": "7", "impersonate-extra-a": "1"}
+    answer = await admin.send("GET", "/api/v1/pods", headers=headers)
+    assert (answer.status, answer.body) == (
+        500,
+        b'Internal Server Error: "/api/v1/pods": requested [{Group  dev    } '
+        b"{UserExtra  1  authentication.k8s.io/v1  a} {UID  7  authentication.k8s.io/v1  }] without impersonating a "
+        b"user\n",
+    )
     await server.stop()

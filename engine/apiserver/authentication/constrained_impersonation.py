@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.api.errors import ApiError
-from engine.api.validation.text import dns_label, dns_subdomain, domain_prefixed_path
+from engine.api.validation.text import dns_subdomain, domain_prefixed_path
 from engine.apiserver.authentication.impersonation import impersonate, with_default_groups
 from engine.apiserver.authentication.user import (
     NODE_PREFIX,
     NODES_GROUP,
-    SERVICE_ACCOUNT_PREFIX,
     SYSTEM_MASTERS,
     UserInfo,
+    service_account_of,
     service_account_user,
 )
 from engine.apiserver.authorization import Attributes, UnionAuthorizer, Verdict, forbidden
@@ -42,7 +42,7 @@ class Impersonation:
     async def user(self, actor: UserInfo, wanted: UserInfo, info: RequestInfo) -> tuple[UserInfo, str]:
         """The user to go on as, and the verb that allows it ("" in the old way). Raises ApiError 403."""
         if not self.constrained:
-            return await impersonate(actor, wanted, self._authorizer), ""
+            return await impersonate(actor, wanted, self._authorizer, uid_first=False), ""
         first: ApiError | None = None
         for mode in self._modes(actor, wanted):
             try:
@@ -63,7 +63,7 @@ class Impersonation:
 
     async def _in_mode(self, mode: str, actor: UserInfo, wanted: UserInfo, info: RequestInfo) -> UserInfo:
         if mode == _OLD:
-            return await impersonate(actor, wanted, self._authorizer)
+            return await impersonate(actor, wanted, self._authorizer, uid_first=True)
         asker = _without_node(actor) if mode == _NODE else actor
         asked = Attributes.of(asker, info)
         await self._check(asked._replace(verb=f"impersonate-on:{mode}:{asked.verb}"))
@@ -108,13 +108,13 @@ class Impersonation:
 
 
 def _modes_for(actor: UserInfo, wanted: UserInfo) -> Iterator[str]:
-    node, account = _node_of(wanted.name), _account_of(wanted.name)
+    node, account = _node_of(wanted.name), service_account_of(wanted.name)
     if not node and account is None:
         yield _OTHERS
     if wanted.uid or wanted.groups or wanted.extra:
         return
     if node:
-        if _account_of(actor.name) is not None and dict(actor.extra).get(_NODE_NAME_KEY) == (node,):
+        if service_account_of(actor.name) is not None and dict(actor.extra).get(_NODE_NAME_KEY) == (node,):
             yield _NODE
         yield _ANY_NODE
     elif account is not None:
@@ -126,19 +126,10 @@ def _node_of(username: str) -> str:
     return name if name and not dns_subdomain(name) else ""
 
 
-def _account_of(username: str) -> tuple[str, str] | None:
-    """The namespace and the name of a service account."""
-    parts = username.removeprefix(SERVICE_ACCOUNT_PREFIX).split(":")
-    if not username.startswith(SERVICE_ACCOUNT_PREFIX) or len(parts) != 2:
-        return None
-    namespace, name = parts
-    return None if dns_label(namespace) or dns_subdomain(name) else (namespace, name)
-
-
 def _of_name(actor: UserInfo, verb: str, username: str, *, any_node: bool) -> Attributes:
     if node := _node_of(username):
         return Attributes(actor, verb, _GROUP, "v1", "nodes", name="*" if any_node else node)
-    if (account := _account_of(username)) is not None:
+    if (account := service_account_of(username)) is not None:
         namespace, name = account
         return Attributes(actor, verb, _GROUP, "v1", "serviceaccounts", namespace=namespace, name=name)
     return Attributes(actor, verb, _GROUP, "v1", "users", name=username)
@@ -147,7 +138,7 @@ def _of_name(actor: UserInfo, verb: str, username: str, *, any_node: bool) -> At
 def _groups_of(wanted: UserInfo) -> tuple[str, ...]:
     if _node_of(wanted.name):
         return (NODES_GROUP,)
-    account = _account_of(wanted.name)
+    account = service_account_of(wanted.name)
     return service_account_user(*account).groups if account is not None else wanted.groups
 
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import unquote
 
-from engine.api.errors import bad_request, internal
+from engine.api.errors import bad_request
 from engine.api.golang.text import quoted
 from engine.api.wire import Request
 from engine.apiserver.authentication.user import (
     ANONYMOUS,
     AUTHENTICATED,
-    SERVICE_ACCOUNT_PREFIX,
     UNAUTHENTICATED,
     UserInfo,
+    service_account_of,
     service_account_user,
 )
 from engine.apiserver.authorization import Attributes, UnionAuthorizer, Verdict, forbidden
+from engine.apiserver.request_info import internal_text
 
 _USER, _UID, _GROUP, _EXTRA = "impersonate-user", "impersonate-uid", "impersonate-group", "impersonate-extra-"
 _AUTHENTICATION = "authentication.k8s.io"
@@ -24,7 +25,7 @@ _AUTHENTICATION = "authentication.k8s.io"
 
 def asked_for(request: Request, *, constrained: bool) -> UserInfo | None:
     """The user that a request wants to be. Raises ApiError for groups and the like without a user: 400 where
-    impersonation is `constrained`, 500 before, as upstream."""
+    impersonation is `constrained`, 500 in plain text before, as upstream."""
     headers = request.headers
     extra = tuple(
         (unquote(name.removeprefix(_EXTRA)), tuple(value.split("\n")))
@@ -38,7 +39,7 @@ def asked_for(request: Request, *, constrained: bool) -> UserInfo | None:
         if (groups or uid or extra) and constrained:
             raise bad_request(f"requested {_as_go(uid, groups, extra)} without impersonating a user name")
         if groups or uid or extra:
-            raise internal("requested groups, uid or extra without impersonating a user")
+            raise internal_text(request, f"requested {_as_references(uid, groups, extra)} without impersonating a user")
         return None
     return UserInfo(name, uid, groups, extra)
 
@@ -54,32 +55,43 @@ def _as_go(uid: str, groups: tuple[str, ...], extra: tuple[tuple[str, tuple[str,
     return f'&user.DefaultInfo{{Name:"", UID:{quoted(uid)}, Groups:{texts(groups)}, Extra:{shown}}}'
 
 
-def _questions(actor: UserInfo, wanted: UserInfo) -> Iterator[Attributes]:
+def _as_references(uid: str, groups: tuple[str, ...], extra: tuple[tuple[str, tuple[str, ...]], ...]) -> str:
+    """What is asked for as Go writes a list of ObjectReferences with %v, which are structs of seven texts."""
+    version = f"{_AUTHENTICATION}/v1"
+    references = [("Group", group, "", "") for group in groups]
+    references += [("UserExtra", value, version, key) for key, values in sorted(extra) for value in values]
+    references += [("UID", uid, version, "")] if uid else []
+    return f"[{' '.join(f'{{{kind}  {name}  {of}  {path}}}' for kind, name, of, path in references)}]"
+
+
+def _questions(actor: UserInfo, wanted: UserInfo, *, uid_first: bool) -> Iterator[Attributes]:
     verb = "impersonate"
-    if wanted.name.startswith(SERVICE_ACCOUNT_PREFIX):
-        namespace, _, name = wanted.name.removeprefix(SERVICE_ACCOUNT_PREFIX).partition(":")
+    if (account := service_account_of(wanted.name)) is not None:
+        namespace, name = account
         yield Attributes(actor, verb, "", "v1", "serviceaccounts", namespace=namespace, name=name)
     else:
         yield Attributes(actor, verb, "", "v1", "users", name=wanted.name)
+    uid = Attributes(actor, verb, _AUTHENTICATION, "v1", "uids", name=wanted.uid)
+    if wanted.uid and uid_first:
+        yield uid
     for group in wanted.groups:
         yield Attributes(actor, verb, "", "v1", "groups", name=group)
-    if wanted.uid:
-        yield Attributes(actor, verb, _AUTHENTICATION, "v1", "uids", name=wanted.uid)
     for key, values in wanted.extra:
         for value in values:
             yield Attributes(actor, verb, _AUTHENTICATION, "v1", "userextras", key, name=value)
+    if wanted.uid and not uid_first:
+        yield uid
 
 
-async def impersonate(actor: UserInfo, wanted: UserInfo, authorizer: UnionAuthorizer) -> UserInfo:
-    """The user to go on as. Raises ApiError 403."""
-    for question in _questions(actor, wanted):
+async def impersonate(actor: UserInfo, wanted: UserInfo, authorizer: UnionAuthorizer, *, uid_first: bool) -> UserInfo:
+    """The user to go on as; the right to its UID is asked for before those to its groups since the modes came. Raises
+    ApiError 403."""
+    for question in _questions(actor, wanted, uid_first=uid_first):
         answer = await authorizer.authorize(question)
         if answer.decision.verdict is not Verdict.ALLOW:
             raise forbidden(question, answer.decision.reason)
-    groups = wanted.groups
-    if wanted.name.startswith(SERVICE_ACCOUNT_PREFIX) and not groups:
-        namespace, _, name = wanted.name.removeprefix(SERVICE_ACCOUNT_PREFIX).partition(":")
-        groups = service_account_user(namespace, name).groups
+    account = service_account_of(wanted.name)
+    groups = service_account_user(*account).groups if account is not None and not wanted.groups else wanted.groups
     return with_default_groups(wanted._replace(groups=groups))
 
 

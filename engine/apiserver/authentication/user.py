@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from engine.api.types import Object
+from engine.api.validation.text import dns_label, dns_subdomain
 
 SYSTEM_MASTERS = "system:masters"
 AUTHENTICATED = "system:authenticated"
@@ -41,3 +42,13 @@ def service_account_user(namespace: str, name: str, uid: str = "") -> UserInfo:
         uid,
         (SERVICE_ACCOUNTS_GROUP, f"{SERVICE_ACCOUNTS_GROUP}:{namespace}"),
     )
+
+
+def service_account_of(username: str) -> tuple[str, str] | None:
+    """The namespace and the name of a service account; None of any other user, also of one whose name only begins like
+    an account's (authentication/serviceaccount, SplitUsername)."""
+    parts = username.removeprefix(SERVICE_ACCOUNT_PREFIX).split(":")
+    if not username.startswith(SERVICE_ACCOUNT_PREFIX) or len(parts) != 2:
+        return None
+    namespace, name = parts
+    return None if dns_label(namespace) or dns_subdomain(name) else (namespace, name)
