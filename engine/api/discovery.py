@@ -18,6 +18,7 @@ from engine.api.wire import JSON, PROTOBUF, YAML
 AGGREGATED_VERSION = "apidiscovery.k8s.io/v2"
 # The media type of an aggregated document; `profile` clients ask for it in Accept, and get it as Content-Type.
 _FORMS = (JSON, YAML, PROTOBUF)
+_AGGREGATED = {"g": "apidiscovery.k8s.io", "v": "v2", "as": "APIGroupDiscoveryList"}
 AGGREGATED_MEDIA_TYPE = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 
@@ -111,16 +112,15 @@ def storage_version_hash(gvk: GVK) -> str:
     return base64.b64encode(digest[:8]).decode()
 
 
-def aggregated_form(accept: str) -> str:
-    """The media type of the aggregated form, if that is the first of an Accept header that is served; "" if not."""
-    for clause in accept.split(","):
-        kind, *parameters = (part.strip() for part in clause.split(";"))
+def aggregated_form(clauses: Iterable[tuple[str, Mapping[str, str]]]) -> str:
+    """The media type of the aggregated form, if that is the first of what is liked that is served; "" if not. The
+    `clauses` of an Accept header come with their parameters, what is liked best first."""
+    for kind, asked in clauses:
         if kind not in (*_FORMS, "*/*", "application/*"):
             continue
-        asked = dict(part.partition("=")[::2] for part in parameters)
-        if not asked.get("as"):
+        if not asked.keys() & _AGGREGATED.keys():
             return ""
-        if asked["as"] == "APIGroupDiscoveryList" and asked.get("v") == "v2":
+        if all(asked.get(key) == value for key, value in _AGGREGATED.items()):
             return kind if kind in _FORMS else JSON
     return ""
 

@@ -36,7 +36,7 @@ from engine.apiserver.metrics.pod_resource_metrics import pod_resource_metrics
 from engine.apiserver.metrics.request_metrics import RequestMetrics
 from engine.apiserver.metrics.slis import SLIS, slis
 from engine.apiserver.protobuf.discovery import discovery_protobuf
-from engine.apiserver.registry.representation import is_for_a_person, likes_yaml
+from engine.apiserver.registry.representation import accepted_clauses, is_for_a_person, likes_yaml
 from engine.apiserver.routing import PAGE_NOT_FOUND, away, check_discovery_accept, check_method, unknown_path
 from engine.apiserver.zpages.pages import FLAGZ, STATUSZ, ZPages
 from engine.metrics import Family
@@ -96,7 +96,7 @@ class NonResource:
         if path.startswith("/openapi/"):
             return await self._openapi(call, path)
         accept = request.headers.get("accept", "")
-        if path in ("/api", "/apis") and (form := discovery.aggregated_form(accept)):
+        if path in ("/api", "/apis") and (form := discovery.aggregated_form(accepted_clauses(accept))):
             resources, core = self._backend.resources, path == "/api"
             return self._document(
                 call,

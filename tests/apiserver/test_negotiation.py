@@ -191,3 +191,26 @@ async def test_openapi_v3_has_a_protobuf(client: Client) -> None:
         assert answer.body.startswith(b"\n\x05" + json.body["openapi"].encode())
         assert answer.headers["etag"] == json.headers["etag"]
     assert (await client.send("GET", path, headers={"accept": "application/xml"})).status == 406
+
+
+async def test_discovery_is_aggregated_for_who_likes_that_best(client: Client) -> None:
+    """(discovery/aggregated/wrapper.go) Group, version and kind must be those; what is liked better goes first."""
+    asked = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+    rows = {
+        asked: True,
+        f"application/json,{asked}": False,
+        f"application/json;q=0.5,{asked};q=0.9": True,
+        f"{asked};q=0.1,application/json;q=0.9": False,
+        "application/json;v=v2;as=APIGroupDiscoveryList,application/json": False,
+        "application/json;g=meta.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json": False,
+        f"application/json;g=apidiscovery.k8s.io,{asked}": True,
+    }
+    for accept, aggregated in rows.items():
+        for path, plain in (("/api", "APIVersions"), ("/apis", "APIGroupList")):
+            body = (await client.send("GET", path, headers={"accept": accept})).body
+            assert body["kind"] == ("APIGroupDiscoveryList" if aggregated else plain), (path, accept)
+
+
+async def test_the_paths_of_openapi_are_in_order(client: Client) -> None:
+    paths = list((await client.send("GET", "/openapi/v3")).body["paths"])
+    assert paths == sorted(paths)

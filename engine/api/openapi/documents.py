@@ -42,7 +42,7 @@ class OpenApi:
                 path = _path(group, version)
                 url = f"/openapi/v3/{path}?hash={self.hash(group, version)}"
                 paths[path] = {"serverRelativeURL": url}
-        return {"paths": paths}
+        return {"paths": dict(sorted(paths.items()))}  # as Go writes a map
 
     def hash(self, group: str, version: str) -> str:
         """Changes with the document of a group version; its ETag and the `hash` parameter of its URL."""
