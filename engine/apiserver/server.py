@@ -244,6 +244,7 @@ class ApiServer:
         self._auditor = self._make_auditor(audited)
         self._flow_caches = [self._cache_of_any_version(resource) for resource in _FLOW_RESOURCES]
         levels = PriorityLevels(world.clock, self._flow_caches[1])
+        impersonation = Impersonation(authorizer, constrained=definitions.release >= CONSTRAINED_SINCE)
         self._nonresource = NonResource(
             self.backend,
             self._debug,
@@ -253,6 +254,7 @@ class ApiServer:
             flags=flags(self.config, secure_port=_SECURE_PORT),
             families=lambda: (
                 *access.families(),
+                *(impersonation.metrics.families() if impersonation.constrained else ()),
                 *used.families(),
                 *audited.families(),
                 *self._addresses.families_of_metrics(),
@@ -263,7 +265,7 @@ class ApiServer:
             world=world,
             authenticator=authenticator,
             authorizer=authorizer,
-            impersonation=Impersonation(authorizer, constrained=definitions.release >= CONSTRAINED_SINCE),
+            impersonation=impersonation,
             rest=rest,
             nonresource=self._nonresource,
             payloads=payloads,

@@ -182,6 +182,20 @@ async def test_a_user_with_two_roles_acts_as_another(client: Client, client_for:
     )
 
 
+async def test_metrics_tell_of_attempts_by_their_modes(client: Client, client_for: ClientFor) -> None:
+    assert (await client.send("GET", "/api/v1/pods", headers={"impersonate-user": "bob"})).status == 403
+    assert (await client_for("jane").send("GET", "/api/v1/pods", headers={"impersonate-user": "bob"})).status == 403
+    text = (await client.send("GET", "/metrics")).body.decode()
+    for name, labels in (
+        ("attempts_total", 'decision="allowed",mode="user-info"'),
+        ("attempts_total", 'decision="denied",mode=""'),
+        ("attempts_duration_seconds_count", 'decision="allowed",mode="user-info"'),
+        ("authorization_attempts_total", 'decision="denied",mode="legacy"'),
+    ):
+        assert f"apiserver_impersonation_{name}{{{labels}}} 1" in text, (name, labels)
+    assert 'apiserver_impersonation_authorization_attempts_total{decision="allowed",mode="user-info"} 2' in text
+
+
 async def test_a_group_needs_a_user(client: Client) -> None:
     refused = await client.send("GET", "/api/v1/pods", headers={"impersonate-group": "dev"})
     assert (refused.status, refused.body["message"]) == (

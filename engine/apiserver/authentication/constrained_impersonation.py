@@ -7,6 +7,7 @@ Source: apiserver pkg/endpoints/filters/impersonation (mode.go, constrained_impe
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from engine.api.errors import ApiError
 from engine.api.validation.text import dns_subdomain, domain_prefixed_path
@@ -20,11 +21,15 @@ from engine.apiserver.authentication.user import (
     service_account_user,
 )
 from engine.apiserver.authorization import Attributes, UnionAuthorizer, Verdict, forbidden
+from engine.apiserver.authorization.attributes import Decision
+from engine.apiserver.metrics.impersonation_metrics import ImpersonationMetrics
 from engine.apiserver.request_info import RequestInfo
+from engine.clock import wall
 
 SINCE = (1, 36)  # ConstrainedImpersonation
 _GROUP = "authentication.k8s.io"
 _NODE, _ANY_NODE, _ACCOUNT, _OTHERS, _OLD = "associated-node", "arbitrary-node", "serviceaccount", "user-info", ""
+_LEGACY = "legacy"  # what metrics call the old way
 _NODE_NAME_KEY = "authentication.kubernetes.io/node-name"
 _NODE_KEYS_KEY = "authentication.kubernetes.io/associated-node-keys"
 _MANY = 4  # groups or extra values, of which all are asked for at once first
@@ -36,13 +41,15 @@ class Impersonation:
 
     def __init__(self, authorizer: UnionAuthorizer, *, constrained: bool) -> None:
         self.constrained = constrained
+        self.metrics = ImpersonationMetrics()
         self._authorizer = authorizer
         self._last: dict[UserInfo, str] = {}
 
     async def user(self, actor: UserInfo, wanted: UserInfo, info: RequestInfo) -> tuple[UserInfo, str]:
         """The user to go on as, and the verb that allows it ("" in the old way). Raises ApiError 403."""
         if not self.constrained:
-            return await impersonate(actor, wanted, self._authorizer, uid_first=False), ""
+            return await impersonate(actor, wanted, self._decide, uid_first=False), ""
+        began = wall()
         first: ApiError | None = None
         for mode in self._modes(actor, wanted):
             try:
@@ -53,7 +60,9 @@ class Impersonation:
             if len(self._last) >= _REMEMBERED:
                 self._last.clear()
             self._last[actor] = mode
+            self.metrics.attempted(mode or _LEGACY, wall() - began, allowed=True)
             return found, f"impersonate:{mode}" if mode else ""
+        self.metrics.attempted("", wall() - began, allowed=False)
         assert first is not None  # the old way is always tried
         raise first
 
@@ -63,7 +72,7 @@ class Impersonation:
 
     async def _in_mode(self, mode: str, actor: UserInfo, wanted: UserInfo, info: RequestInfo) -> UserInfo:
         if mode == _OLD:
-            return await impersonate(actor, wanted, self._authorizer, uid_first=True)
+            return await impersonate(actor, wanted, partial(self._decide_in, _LEGACY), uid_first=True)
         asker = _without_node(actor) if mode == _NODE else actor
         asked = Attributes.of(asker, info)
         await self._check(asked._replace(verb=f"impersonate-on:{mode}:{asked.verb}"))
@@ -99,12 +108,26 @@ class Impersonation:
                 await self._check(question._replace(subresource=key, name=value))
 
     async def _may(self, question: Attributes) -> bool:
-        return (await self._authorizer.authorize(question)).decision.verdict is Verdict.ALLOW
+        return (await self._decide_in(_mode_of(question), question)).verdict is Verdict.ALLOW
 
     async def _check(self, question: Attributes) -> None:
-        answer = await self._authorizer.authorize(question)
-        if answer.decision.verdict is not Verdict.ALLOW:
-            raise forbidden(question, answer.decision.reason)
+        decision = await self._decide_in(_mode_of(question), question)
+        if decision.verdict is not Verdict.ALLOW:
+            raise forbidden(question, decision.reason)
+
+    async def _decide(self, question: Attributes) -> Decision:
+        return (await self._authorizer.authorize(question)).decision
+
+    async def _decide_in(self, mode: str, question: Attributes) -> Decision:
+        began = wall()
+        decision = await self._decide(question)
+        self.metrics.checked(mode, wall() - began, allowed=decision.verdict is Verdict.ALLOW)
+        return decision
+
+
+def _mode_of(question: Attributes) -> str:
+    """The verb says it: impersonate:MODE or impersonate-on:MODE:VERB."""
+    return question.verb.split(":")[1]
 
 
 def _modes_for(actor: UserInfo, wanted: UserInfo) -> Iterator[str]:

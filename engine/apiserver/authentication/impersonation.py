@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from urllib.parse import unquote
 
 from engine.api.errors import bad_request
@@ -16,11 +16,13 @@ from engine.apiserver.authentication.user import (
     service_account_of,
     service_account_user,
 )
-from engine.apiserver.authorization import Attributes, UnionAuthorizer, Verdict, forbidden
+from engine.apiserver.authorization import Attributes, Verdict, forbidden
+from engine.apiserver.authorization.attributes import Decision
 from engine.apiserver.request_info import internal_text
 
 _USER, _UID, _GROUP, _EXTRA = "impersonate-user", "impersonate-uid", "impersonate-group", "impersonate-extra-"
 _AUTHENTICATION = "authentication.k8s.io"
+Ask = Callable[[Attributes], Awaitable[Decision]]  # an authorizer
 
 
 def asked_for(request: Request, *, constrained: bool) -> UserInfo | None:
@@ -83,13 +85,13 @@ def _questions(actor: UserInfo, wanted: UserInfo, *, uid_first: bool) -> Iterato
         yield uid
 
 
-async def impersonate(actor: UserInfo, wanted: UserInfo, authorizer: UnionAuthorizer, *, uid_first: bool) -> UserInfo:
+async def impersonate(actor: UserInfo, wanted: UserInfo, ask: Ask, *, uid_first: bool) -> UserInfo:
     """The user to go on as; the right to its UID is asked for before those to its groups since the modes came. Raises
     ApiError 403."""
     for question in _questions(actor, wanted, uid_first=uid_first):
-        answer = await authorizer.authorize(question)
-        if answer.decision.verdict is not Verdict.ALLOW:
-            raise forbidden(question, answer.decision.reason)
+        decision = await ask(question)
+        if decision.verdict is not Verdict.ALLOW:
+            raise forbidden(question, decision.reason)
     account = service_account_of(wanted.name)
     groups = service_account_user(*account).groups if account is not None and not wanted.groups else wanted.groups
     return with_default_groups(wanted._replace(groups=groups))
