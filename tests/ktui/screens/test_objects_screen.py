@@ -24,7 +24,7 @@ async def make_maps(driver: Driver, *names: str) -> None:
 
 async def show_maps(driver: Driver, *names: str) -> Grid:
     await make_maps(driver, *names)
-    await driver.command("cm")
+    await driver.command("cm default")
     await driver.sees("configmaps")
     await driver.until(lambda: set(names) <= set(row_names(driver.find(Grid))))
     return driver.find(Grid)
