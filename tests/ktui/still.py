@@ -20,7 +20,7 @@ from tests.ktui.screens.driver import Driver
 
 SUMMARY = ClusterSummary(
     name="default",
-    revision=101,
+    revision=117,
     nodes_ready=3,
     nodes=3,
     pods={"ready": 3, "waiting": 0, "failed": 0},
