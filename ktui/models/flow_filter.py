@@ -77,7 +77,7 @@ class FlowFilter:
                     continue
                 for part in filter(None, value.split(",")):
                     if (field := _field(part)) is None:
-                        return cls(text, problem=f"-F takes {' '.join(_FIELDS)}, as in verb=patch: {part} is none")
+                        return cls(text, problem=f"{part}: -F takes {' '.join(_FIELDS)}, as in verb=patch")
                     fields.append(field)
             elif (field := _field(word)) is not None:
                 fields.append(field)

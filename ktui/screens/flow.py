@@ -359,14 +359,14 @@ class FlowScreen(FrameScreen):
         """What is not as one might think; of what has no room the last is left out."""
         accent = inks(self.app).get("accent", "")
         parts = []
+        if model.filter.problem:
+            parts.append(Text(model.filter.problem, inks(self.app).get("error", "")))
         if self.replay is not None:
             parts.append(self._step_text(self.replay, f"bold {accent}"))
         elif not canvas.following:
             parts.append(Text(f"stopped, {canvas.missed} newer · End follows", f"bold {accent}"))
         if model.filter.text:
             parts.append(Text(f"/{model.filter.text}", accent))
-        if model.filter.problem:
-            parts.append(Text(model.filter.problem, inks(self.app).get("error", "")))
         if self.pinned and self.replay is None:
             parts.append(Text(f"trace {self.pinned[:8]} alone · p shows all", f"bold {accent}"))
         if self.live.lost or self.live.skipped:

@@ -109,7 +109,7 @@ class Grid(SelfDrawn, can_focus=True):
     def on_resize(self) -> None:
         """What is shown beside or below the table may leave it less room. Who has paged away from the cursor stays."""
         top, height = int(self.scroll_offset.y), max(1, self._height - 1)
-        was_seen = self._cursor < top + height and (self._cursor >= top or top >= self.max_scroll_y)
+        was_seen = top <= self._cursor < top + height
         self._height = self.size.height
         self._measure()
         if was_seen:

@@ -15,6 +15,8 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
+from ktui.line_filter import filtered
+
 
 class Ground(Widget):
     """A container without words; one with a border is drawn as any other. The last base of a class: Textual takes the
@@ -25,10 +27,7 @@ class Ground(Widget):
         if any(self.gutter):
             return super().render_lines(crop)
         below, ground = self.background_colors
-        strip = _blank(crop.width, below + ground)
-        for line_filter in self.get_line_filters():
-            strip = strip.apply_filter(line_filter, ground)
-        return [strip] * crop.height
+        return filtered(self, [_blank(crop.width, below + ground)]) * crop.height
 
 
 class Beside(Horizontal, Ground):

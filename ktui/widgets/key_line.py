@@ -20,6 +20,7 @@ from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
 from ktui.guard import Guarded, drawn
+from ktui.line_filter import filtered
 from ktui.widgets.ink import inks, style
 from ktui.widgets.line import Line
 
@@ -85,9 +86,7 @@ class KeyLine(Guarded, Widget):
         return drawn(self, crop, self._lines)
 
     def _lines(self, crop: Region) -> list[Strip]:
-        strip = self._line().strip(self._style("foreground"))
-        for line_filter in self.get_line_filters():
-            strip = strip.apply_filter(line_filter, self.background_colors[1])
+        (strip,) = filtered(self, [self._line().strip(self._style("foreground"))])
         return [strip.crop(crop.x, crop.right)] * crop.height
 
     def _line(self) -> Line:

@@ -14,6 +14,8 @@ from textual.geometry import Region
 from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.strip import Strip
 
+from ktui.line_filter import filtered
+
 
 class SelfDrawnBar(ScrollBar):
     """Looks and takes the mouse as Textual's."""
@@ -22,13 +24,9 @@ class SelfDrawnBar(ScrollBar):
         bar = self.render()
         if not isinstance(bar, ScrollBarRender) or not isinstance(bar.style, Style) or not bar.vertical:
             return super().render_lines(crop)
-        ground = self.background_colors[1]
         looks = bar.style, self.visual_style.rich_style
         cells = _cells(self.size.height, bar.virtual_size, bar.window_size, bar.position, bar.thickness, *looks)
-        strips = [cells[y] for y in crop.line_range]
-        for line_filter in self.get_line_filters():
-            strips = [strip.apply_filter(line_filter, ground) for strip in strips]
-        return strips
+        return filtered(self, [cells[y] for y in crop.line_range])
 
 
 @lru_cache(maxsize=64)

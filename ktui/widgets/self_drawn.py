@@ -14,6 +14,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from ktui.guard import Guarded, drawn
+from ktui.line_filter import filtered
 from ktui.widgets.scrollbar import SelfDrawnBar
 
 
@@ -43,10 +44,7 @@ class SelfDrawn(Guarded, ScrollView):
         return drawn(self, crop, self._lines)
 
     def _lines(self, crop: Region) -> list[Strip]:
-        filters, ground = self.get_line_filters(), self.background_colors[1]
-        strips = [self.render_line(y) for y in crop.line_range]
-        for line_filter in filters:
-            strips = [strip.apply_filter(line_filter, ground) for strip in strips]
+        strips = filtered(self, [self.render_line(y) for y in crop.line_range])
         if crop.column_span == (0, self.size.width):
             return strips
         return [strip.crop(crop.x, crop.right) for strip in strips]

@@ -223,6 +223,14 @@ def test_a_pod_of_the_current_generation_is_up_to_date_whatever_its_hash() -> No
     assert status["updatedNumberScheduled"] == 1
 
 
+async def make_pod(admin: Client, labels: Object, owner: Object) -> None:
+    """A Pod of a DaemonSet on node a."""
+    await admin.create(SERVICE_ACCOUNTS, {"metadata": {"name": "default"}}, namespace="default")
+    metadata = {"name": "agent-a", "labels": labels, "ownerReferences": [{**owner, "controller": True}]}
+    pod = {"metadata": metadata, "spec": {"nodeName": "a", "containers": [{"name": "c", "image": "agent"}]}}
+    await admin.create(PODS, pod, namespace="default")
+
+
 async def test_revisions_that_pods_have_count_among_those_that_are_kept(world: World) -> None:
     async def given(admin: Client) -> None:
         made = daemon_set(revisionHistoryLimit=1, updateStrategy={"type": "OnDelete"})
@@ -238,10 +246,7 @@ async def test_revisions_that_pods_have_count_among_those_that_are_kept(world: W
             data = {"spec": {"template": {"$patch": "replace", "spec": {"priority": number}}}}
             revision = {"metadata": metadata, "data": data, "revision": number}
             await admin.create(CONTROLLER_REVISIONS, revision, namespace="default")
-        await admin.create(SERVICE_ACCOUNTS, {"metadata": {"name": "default"}}, namespace="default")
-        metadata = {"name": "agent-a", "labels": labels, "ownerReferences": [{**owner, "controller": True}]}
-        pod = {"metadata": metadata, "spec": {"nodeName": "a", "containers": [{"name": "c", "image": "agent"}]}}
-        await admin.create(PODS, pod, namespace="default")
+        await make_pod(admin, labels, owner)
 
     async with running(world, controllers=(DaemonSetController,), given=given) as cluster:
 
@@ -263,10 +268,7 @@ async def test_of_revisions_with_the_same_template_one_is_left(world: World) -> 
             metadata["labels"] = {"app": "agent"}
             revision = {"metadata": metadata, "data": template_patch(made), "revision": number}
             await admin.create(CONTROLLER_REVISIONS, revision, namespace="default")
-        await admin.create(SERVICE_ACCOUNTS, {"metadata": {"name": "default"}}, namespace="default")
-        metadata = {"name": "agent-a", "labels": labels, "ownerReferences": [{**owner, "controller": True}]}
-        pod = {"metadata": metadata, "spec": {"nodeName": "a", "containers": [{"name": "c", "image": "agent"}]}}
-        await admin.create(PODS, pod, namespace="default")
+        await make_pod(admin, labels, owner)
 
     async with running(world, controllers=(DaemonSetController,), given=given) as cluster:
         await world.clock.sleep(5)

@@ -20,7 +20,9 @@ CONTAINER: Object = {"name": "c", "image": "busybox"}
 
 def pod(number: int, marks: Marks, job: Object) -> tuple[Object, Object]:
     """A Pod as it is created, and its status."""
-    index, mark, failures = re.fullmatch(r"(\d*)(\w)(\d*)", marks).groups()  # type: ignore[union-attr]
+    found = re.fullmatch(r"(\d*)(\w)(\d*)", marks)
+    assert found is not None, marks
+    index, mark, failures = found.groups()
     owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "work", "uid": job["metadata"]["uid"], "controller": True}
     metadata: Object = {
         "name": f"given-{number}",

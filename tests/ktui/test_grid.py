@@ -43,11 +43,12 @@ async def test_who_has_paged_away_from_the_cursor_stays_there_when_the_window_ch
     async with app.run_test(size=(40, 10)) as pilot:
         app.grid.show(("NAME", "STATUS"), rows(100))
         await pilot.pause()
-        app.grid.scroll_to(y=50, animate=False)
-        for size in ((39, 10), (40, 8), (40, 10)):
-            await pilot.resize_terminal(*size)
-            await pilot.pause()
-            assert app.grid.scroll_offset.y == 50
+        for place in (50, app.grid.max_scroll_y):
+            app.grid.scroll_to(y=place, animate=False)
+            for size in ((39, 10), (40, 8), (40, 10)):
+                await pilot.resize_terminal(*size)
+                await pilot.pause()
+                assert app.grid.scroll_offset.y == place
 
 
 async def test_the_columns_get_the_room_of_a_scrollbar_that_went() -> None:

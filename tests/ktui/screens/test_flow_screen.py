@@ -336,3 +336,11 @@ async def test_where_no_line_is_shown_it_is_said_why(show: Show, cluster: Cluste
         canvas.move_to(renewals()[0])
         await driver.press("p", "h")
         await driver.sees("All of this trace is hidden.", "h shows heartbeats")
+
+
+async def test_what_is_wrong_with_a_filter_is_said_where_there_is_little_room(show: Show) -> None:
+    async with show(size=(80, 24)) as driver:
+        await driver.press("slash")
+        await driver.type("-F nope=1")
+        await driver.press("enter")
+        await driver.sees("nope=1: -F takes ")
