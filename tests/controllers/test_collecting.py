@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from engine.api.types import (
+    CLUSTER_ROLES,
     CONFIGMAPS,
     DEPLOYMENTS,
+    EVENTS,
     GVR,
     NAMESPACES,
     PODS,
@@ -115,6 +117,35 @@ async def test_an_owner_of_another_uid_is_no_owner(world: World) -> None:
         await create(cluster, config_map("child", reference(owner, uid="11111111-1111-1111-1111-111111111111")))
         await cluster.gone(CONFIGMAPS, "child")
         assert await cluster.find(CONFIGMAPS, "owner") is not None
+
+
+async def test_who_names_an_owner_of_another_namespace_is_told(world: World) -> None:
+    """kubernetes/kubernetes#65200, #92743: such an owner is none, whichever of the two was seen first."""
+    async with running(world) as cluster:
+        await cluster.admin.create(NAMESPACES, {"metadata": {"name": "elsewhere"}})
+        owner = await create(cluster, config_map("owner"))
+        uid = owner["metadata"]["uid"]
+        child = {"metadata": {"name": "child", "namespace": "elsewhere", "ownerReferences": [reference(owner)]}}
+        await cluster.admin.create(CONFIGMAPS, child, namespace="elsewhere")
+        role = {"metadata": {"name": "reader", "ownerReferences": [reference(owner)]}}
+        await cluster.admin.create(CLUSTER_ROLES, role)
+        await cluster.gone(CONFIGMAPS, "child", "elsewhere")
+
+        async def told() -> list[Object] | None:
+            events = [each for each in await cluster.objects(EVENTS) if each["reason"] == "OwnerRefInvalidNamespace"]
+            return events if len(events) == 2 else None
+
+        events = await cluster.eventually("both are told", told)
+        assert {
+            (each["involvedObject"]["name"], each["metadata"]["namespace"]): each["message"] for each in events
+        } == {
+            ("child", "elsewhere"): f"ownerRef [v1/ConfigMap, namespace: elsewhere, name: owner, uid: {uid}] does not "
+            'exist in namespace "elsewhere"',
+            ("reader", "default"): f"ownerRef [v1/ConfigMap, namespace: , name: owner, uid: {uid}] does not exist in "
+            'namespace ""',
+        }
+        assert {each["source"]["component"] for each in events} == {"garbage-collector-controller"}
+        assert await cluster.find(CLUSTER_ROLES, "reader", None) is not None, "what cannot be resolved is kept"
 
 
 async def test_a_chain_goes_link_by_link(world: World) -> None:

@@ -45,6 +45,7 @@ class UnknownKindError(Exception):
 class GarbageCollector(Controller):
     name = "generic-garbage-collector"
     kind = "object"
+    event_source = "garbage-collector-controller"
     workers = 20
 
     def set_up(self) -> None:
@@ -71,7 +72,10 @@ class GarbageCollector(Controller):
 
         def changed(old: Object | None, new: Object | None) -> Iterable[str]:
             if new is not None:
-                return _keys(self._graph.seen(old, new, api_version=api_version, kind=kind))
+                work = self._graph.seen(old, new, api_version=api_version, kind=kind)
+                for dependent, reference in work.astray:
+                    self._report_astray(dependent, reference)
+                return _keys(work)
             assert old is not None
             return _keys(self._graph.gone(identity_of(old, api_version=api_version, kind=kind).uid))
 
@@ -173,7 +177,6 @@ class GarbageCollector(Controller):
             return None
         if resource.namespaced and not node.identity.namespace:
             # A cluster-scoped object cannot be owned from within a namespace; that never resolves, so it is kept.
-            self._report_invalid(node, reference)
             return {"metadata": {}}
         owner = await self._get(identity)
         if owner is None or owner["metadata"]["uid"] != reference["uid"]:
@@ -181,7 +184,8 @@ class GarbageCollector(Controller):
             return None
         return owner
 
-    def _report_invalid(self, node: Node, reference: Object) -> None:
+    def _report_astray(self, node: Node, reference: Object) -> None:
+        """An owner of another namespace is none; whoever wrote the reference is told (graph_builder.go)."""
         identity = node.identity
         shown = (
             f"[{reference.get('apiVersion')}/{reference.get('kind')}, namespace: {identity.namespace}, "

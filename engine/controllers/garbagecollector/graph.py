@@ -50,10 +50,12 @@ class Node:
 
 
 class Work(NamedTuple):
-    """What to look at after a change."""
+    """What to look at after a change, and the references across namespaces that it brought to light: (dependent, its
+    reference), which name an owner that was seen elsewhere and so can never hold."""
 
     delete: list[str]
     orphan: list[str]
+    astray: tuple[tuple[Node, Object], ...] = ()
 
 
 class Graph:
@@ -87,6 +89,7 @@ class Graph:
         identity = identity_of(new, api_version=api_version, kind=kind)
         node = self._nodes.get(identity.uid)
         delete: dict[str, None] = {}
+        astray: list[tuple[Node, Object]] = []
         if node is None:
             node = Node(identity)
             self._nodes[identity.uid] = node
@@ -96,16 +99,20 @@ class Graph:
             for dependent in node.dependents.values():
                 if not _refers_to(dependent, identity):
                     delete[dependent.identity.uid] = None
+                if _is_astray(dependent, identity):
+                    astray.append((dependent, _reference_to(dependent, identity.uid)))
             node.identity = identity
-        self._set_owners(node, owner_references(new), delete)
+        for owner, reference in self._set_owners(node, owner_references(new), delete):
+            if not owner.virtual and _is_astray(node, owner.identity):
+                astray.append((node, reference))
         deleting = bool(new["metadata"].get("deletionTimestamp"))
         node.being_deleted = node.being_deleted or deleting
         if deleting and _starts(old, new, ORPHAN):
-            return Work(list(delete), [identity.uid])
+            return Work(list(delete), [identity.uid], tuple(astray))
         if deleting and _starts(old, new, FOREGROUND):
             node.deleting_dependents = True
             delete.update(dict.fromkeys([*node.dependents, identity.uid]))
-        return Work(list(delete), [])
+        return Work(list(delete), [], tuple(astray))
 
     def gone(self, uid: str) -> Work:
         """An object was deleted, or found not to exist."""
@@ -124,7 +131,8 @@ class Graph:
                 delete[owner.identity.uid] = None
         return Work(list(delete), [])
 
-    def _set_owners(self, node: Node, owners: list[Object], delete: dict[str, None]) -> None:
+    def _set_owners(self, node: Node, owners: list[Object], delete: dict[str, None]) -> list[tuple[Node, Object]]:
+        """Returns the owners that are new, with the references to them."""
         before = {owner["uid"]: owner for owner in node.owners}
         after = {owner["uid"]: owner for owner in owners}
         node.owners = owners
@@ -137,11 +145,13 @@ class Graph:
             unblocked = reference.get("blockOwnerDeletion") and not (after.get(uid) or {}).get("blockOwnerDeletion")
             if unblocked:
                 delete[uid] = None
-        for uid, reference in after.items():
-            if uid not in before:
-                self._add_dependent(node, reference, delete)
+        return [
+            (self._add_dependent(node, reference, delete), reference)
+            for uid, reference in after.items()
+            if uid not in before
+        ]
 
-    def _add_dependent(self, node: Node, reference: Object, delete: dict[str, None]) -> None:
+    def _add_dependent(self, node: Node, reference: Object, delete: dict[str, None]) -> Node:
         owner = self._nodes.get(reference["uid"])
         if owner is None:
             owner = Node(owner_identity(reference, node.identity.namespace), virtual=True)
@@ -150,6 +160,7 @@ class Graph:
         elif not owner.virtual and not _matches(owner.identity, reference, node.identity.namespace):
             delete[node.identity.uid] = None
         owner.dependents[node.identity.uid] = node
+        return owner
 
 
 def identity_of(obj: Object, *, api_version: str, kind: str) -> Identity:
@@ -185,6 +196,15 @@ def _refers_to(node: Node, owner: Identity) -> bool:
         for reference in node.owners
         if reference["uid"] == owner.uid
     )
+
+
+def _is_astray(dependent: Node, owner: Identity) -> bool:
+    """Whether the owner lives in a namespace that is not the dependent's."""
+    return owner.namespace not in ("", dependent.identity.namespace)
+
+
+def _reference_to(node: Node, uid: str) -> Object:
+    return next(reference for reference in node.owners if reference["uid"] == uid)
 
 
 def _starts(old: Object | None, new: Object, finalizer: str) -> bool:
