@@ -326,7 +326,9 @@ async def test_a_suspended_job_lets_its_pods_go_and_takes_up_again(world: World)
         await cluster.eventually("two run", lambda: active(2))
         await cluster.admin.patch(JOBS, "work", {"spec": {"suspend": True}}, namespace="default")
         await cluster.eventually("none runs", lambda: active(0))
-        assert (await status_of(cluster))[1] == {"Suspended": "JobSuspended"}
+        status, conditions = await status_of(cluster)
+        assert conditions == {"Suspended": "JobSuspended"}
+        assert "startTime" not in status, "the time of what ran before does not count (KEP-5440)"
         await cluster.admin.patch(JOBS, "work", {"spec": {"suspend": False}}, namespace="default")
         status, conditions = await until(cluster, "Complete")
         assert conditions["Suspended"] == "JobResumed"

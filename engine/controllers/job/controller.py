@@ -14,6 +14,7 @@ from engine.api.errors import ApiError
 from engine.api.types import GVR, PODS, Object
 from engine.client import NORMAL, WARNING, object_key
 from engine.controllers.conditions import conditions_of, find_condition, is_true, with_condition
+from engine.controllers.features import forgets_start_of_suspended_jobs
 from engine.controllers.job.facts import (
     FINALIZER,
     Backoff,
@@ -52,6 +53,7 @@ class JobController(PodOwnerController):
         self._backoffs: dict[str, Backoff] = {}  # by uid of the Job
         self._counted: dict[str, set[str]] = {}  # Pods whose finalizer was removed, until the cache shows it
         self._strays: dict[str, dict[str, None]] = {}  # tracked Pods whose Job is gone, by the key it had
+        self.forgets_start = forgets_start_of_suspended_jobs(self.config.kubernetes_version)
         self.watch_pods()
         self.watch(PODS, self._pod_counted)
 
@@ -293,6 +295,9 @@ class _Sync:
             if known is None or known["status"] != "True":
                 self._replace(self._condition("Suspended", "JobSuspended", "Job suspended"))
                 self._tell(NORMAL, "Suspended", "Job suspended")
+            if self._controller.forgets_start:
+                # A Job that is to run anew may be placed anew, which one that has started may not.
+                self._status.pop("startTime", None)
         elif known is not None and known["status"] != "False":
             self._replace(self._condition("Suspended", "JobResumed", "Job resumed", status="False"))
             self._tell(NORMAL, "Resumed", "Job resumed")
