@@ -17,6 +17,7 @@ from engine.api.crd.pruning import prune
 from engine.api.crd.structural import Structural
 from engine.api.decoders import as_float, json_type
 from engine.api.errors import ApiError, KindMissing, bad_request, field_invalid, invalid
+from engine.api.golang.floats import WholeFloat
 from engine.api.json_objects import duplicates
 from engine.api.schema import Definitions
 from engine.api.types import GVK, Object
@@ -104,11 +105,12 @@ def _check_kind(value: Object, gvk: GVK, versions: Collection[str]) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """A private copy, with numbers as Go keeps them: whole ones as int64, what that does not hold as float64."""
+    """A private copy, with numbers as Go keeps them: digits alone as int64, what that does not hold and what has a
+    point or an exponent as float64."""
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_plain(item) for item in value]
     if type(value) is int:
         return value if abs(value) < _EXACT else as_float(value)
-    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT else value
+    return WholeFloat(value) if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT else value

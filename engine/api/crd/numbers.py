@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.api.crd.number_ranges import out_of_range, ranged
 from engine.api.crd.structural import Structural
-from engine.api.golang.floats import shown_float
+from engine.api.golang.floats import WholeFloat, shown_float
 from engine.api.validation.problems import Problems
 
 _LARGEST_WHOLE, _NEAR = 2.0**53 - 1, 1e-9
@@ -16,6 +16,7 @@ def in_body(path: str) -> str:
 
 def check_number(schema: Structural, value: float, path: str, problems: Problems) -> None:
     raw = schema.raw
+    value = float(value) if isinstance(value, WholeFloat) else value
     _check_range(schema, value, path, problems, "Checked")
     multiple = raw.get("multipleOf")
     _check_range(schema, multiple, path, problems, "MultipleOf")
@@ -56,8 +57,12 @@ def _is_multiple(value: float, multiple: float) -> bool:
     whose quotient must be no less than the whole number that it should be."""
     if isinstance(value, int) and int(multiple):
         return value % int(multiple) == 0
-    quotient = 1 / multiple * value if multiple < 1 else value / multiple
-    whole = abs(float(int(quotient)))
-    if abs(quotient) > _LARGEST_WHOLE or quotient == int(quotient):
-        return abs(quotient) <= _LARGEST_WHOLE
-    return quotient > 0 and whole > 0 and (quotient - whole) / (quotient + whole) < _NEAR
+    return is_whole(1 / multiple * value if multiple < 1 else value / multiple)
+
+
+def is_whole(value: float) -> bool:
+    """Whether a float counts as a whole number, which one that is very near does too (swag, IsFloat64AJSONInteger)."""
+    whole = abs(float(int(value)))
+    if abs(value) > _LARGEST_WHOLE or value == int(value):
+        return abs(value) <= _LARGEST_WHOLE
+    return value > 0 and whole > 0 and (value - whole) / (value + whole) < _NEAR

@@ -9,9 +9,10 @@ import orjson
 from engine.api.crd import formats, patterns
 from engine.api.crd.correlation import correlated, unchanged
 from engine.api.crd.number_ranges import ranged
-from engine.api.crd.numbers import check_number, in_body
+from engine.api.crd.numbers import check_number, in_body, is_whole
 from engine.api.crd.structural import MISSING, Structural
 from engine.api.errors import Cause, field_invalid, field_not_supported, field_type_invalid
+from engine.api.golang.floats import WholeFloat
 from engine.api.validation.problems import Problems
 
 _GO_FORMATS = {"integer": "int64", "number": "float64"}
@@ -72,6 +73,8 @@ def _check_type(schema: Structural, value: Any, path: str, problems: Problems) -
     found = json_type(value)
     if found in wanted or (found == "integer" and wanted == ("number",)):
         return 1
+    if found == "number" and "integer" in wanted and is_whole(float(value)):
+        return 1
     format_ = _format(schema)
     if format_ and not isinstance(value, str | list):
         problems.append(_wrong_type(path, format_, _GO_FORMATS.get(found, "")))
@@ -94,10 +97,10 @@ def json_type(value: Any) -> str:
             return "null"
         case bool():
             return "boolean"
+        case WholeFloat() | float():
+            return "number"
         case int():
             return "integer"
-        case float():
-            return "integer" if value.is_integer() else "number"
         case str():
             return "string"
         case list():

@@ -17,6 +17,21 @@ _HEX = re.compile(rf"[+-]?0[xX](?:_?{_HEX_DIGITS}(?:\.(?:{_HEX_DIGITS})?)?|\.{_H
 _SPECIAL = re.compile(r"[+-]?inf(?:inity)?|nan", re.IGNORECASE)
 
 
+class WholeFloat(int):
+    """A float that is a whole number, which JSON has written with a point or an exponent: `3.0`, `1e3`.
+
+    Go keeps it as a float64 until the object is stored: encoding/json writes it as digits alone, so that it is read as
+    an int64 from then on. It counts as the integer that it becomes; who tells the two apart asks for its class.
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return shown_float(float(self))
+
+    __str__ = __repr__
+
+
 def parse_float(text: str) -> float:
     """`1`, `.5e3`, `1_000`, `0x1p-2`, `Inf`. Raises ValueError in Go's words."""
     if _SPECIAL.fullmatch(text):

@@ -15,6 +15,7 @@ from engine.api.cel.times import parse_duration
 from engine.api.cel.values import Duration, EvaluationError, Failed, MapList, Timestamp, Unordered
 from engine.api.crd.cel.escaping import escaped
 from engine.api.crd.structural import Structural
+from engine.api.golang.floats import WholeFloat
 from engine.api.golang.time import instant
 
 _RESOURCE_META = ("name", "generateName")
@@ -24,7 +25,7 @@ _FORMS: Mapping[str, type | tuple[type, ...]] = {
     "array": list,
     "string": str,
     "number": (int, float),
-    "integer": (int, float),
+    "integer": int,
     "boolean": bool,
 }
 _WANTED = {
@@ -39,6 +40,7 @@ _GO_TYPES = {
     str: "string",
     int: "int64",
     float: "float64",
+    WholeFloat: "float64",
     bool: "bool",
     dict: "map[string]interface {}",
     list: "[]interface {}",
@@ -51,8 +53,8 @@ _LOOSE_TIME = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ]?(\d\d:\d\d:\d\d(?:\.\d+)?)?([Z
 def to_cel(schema: Structural | None, value: Any, *, resource: bool = False) -> Any:
     """`resource` says that the value has type and metadata though its schema need not say so. A value that has not
     changed since its schema said another type of it is let be, but rules cannot speak of it."""
-    if schema is not None and value is not None and not _fits(schema, value):
-        return Failed(EvaluationError(f"invalid data, {_WANTED[schema.type]}{_found(schema, value)}"))
+    if schema is not None and value is not None and (misfit := _misfit(schema, value)):
+        return Failed(EvaluationError(f"invalid data, {misfit}"))
     if isinstance(value, dict):
         return _object(schema, value, resource=resource or (schema is not None and schema.embedded))
     if isinstance(value, list):
@@ -61,14 +63,24 @@ def to_cel(schema: Structural | None, value: Any, *, resource: bool = False) -> 
         return value
     if schema.type == "number" and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
-    if schema.type == "integer" and isinstance(value, float):
-        return int(value)
     return _formatted(schema.format, value) if isinstance(value, str) and schema.format else value
 
 
+def _misfit(schema: Structural, value: Any) -> str:
+    """What is said of a value that is not of its schema's type; "" for one that is."""
+    if schema.int_or_string:
+        return "" if value.__class__ in (int, str) else "expected XIntOrString value to be either a string or integer"
+    return "" if _fits(schema, value) else f"{_WANTED[schema.type]}{_found(schema, value)}"
+
+
 def _fits(schema: Structural, value: Any) -> bool:
+    """A whole number that is written as a float is none to rules, though it fits its schema."""
     wanted = _FORMS.get(schema.type)
-    return wanted is None or (isinstance(value, wanted) and (value.__class__ is not bool or schema.type == "boolean"))
+    if wanted is None:
+        return True
+    if schema.type == "integer" and value.__class__ is WholeFloat:
+        return False
+    return isinstance(value, wanted) and (value.__class__ is not bool or schema.type == "boolean")
 
 
 def _found(schema: Structural, value: Any) -> str:
