@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from engine.api.errors import not_found
+from engine.api.errors import ApiError
 from engine.api.types import LEASES, Object
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
@@ -38,10 +38,10 @@ class ComponentStatuses:
         self._lookup = lookup
 
     async def get(self, call: Call) -> Object:
-        """Raises ApiError 404."""
+        """Raises ApiError 500, as upstream does, whose registry has an error without a reason for it."""
         name = call.info.name
         if name not in _PARTS and name != _ETCD:
-            raise not_found(call.gvr_resource.gvr, name)
+            raise ApiError(500, "", f"Component not found: {name}")
         return await self._status(name)
 
     async def list(self, call: Call) -> Object:

@@ -81,11 +81,11 @@ class NonResource:
             return await self.health.answer(request)
         if request.path == "/metrics":
             return await metrics(self._backend, self._requests, self._levels, self._families())
-        if path == SLIS:
+        if request.path == SLIS:
             return slis(self.health.metrics)
-        if path in (STATUSZ, FLAGZ) and self._zpages.served:
-            return self._zpages.answer(call, path)
-        if path == "/metrics/resources":
+        if request.path in (STATUSZ, FLAGZ) and self._zpages.served:
+            return self._zpages.answer(call, request.path)
+        if request.path == "/metrics/resources":
             return await pod_resource_metrics(self._backend)
         if path.startswith(fairness.PREFIX):
             return self._dump(request, path)
@@ -94,7 +94,7 @@ class NonResource:
         if path == KEYS_PATH:
             return _cached(request, self._issuer.key_set(), KEYS_TYPE)
         if path.startswith("/openapi/"):
-            return await self._openapi(call, path)
+            return await self._openapi(call, request.path)
         accept = request.headers.get("accept", "")
         if path in ("/api", "/apis") and (form := discovery.aggregated_form(accepted_clauses(accept))):
             resources, core = self._backend.resources, path == "/api"
@@ -189,7 +189,7 @@ class NonResource:
 
     async def _openapi(self, call: Call, path: str) -> Response:
         documents = self._documents
-        parts = path.strip("/").split("/")
+        parts = path.removeprefix("/").split("/")
         kind = JSON
         form = ""
         if parts[1:] != ["v3"]:  # the index has one form, whatever is asked for

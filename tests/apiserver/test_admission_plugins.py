@@ -102,6 +102,12 @@ async def test_a_pod_that_its_runtime_class_does_not_fit(
     assert (caught.value.code, caught.value.message) == (403, f'pods "web" is forbidden: {case.expected["message"]}')
 
 
+async def test_a_runtime_class_is_not_asked_for_without_a_name(client: Client, default_account: Object) -> None:
+    with pytest.raises(ApiError, match=r"^resource name may not be empty$") as caught:
+        await client.create(PODS, pod(runtimeClassName=""), namespace="default")
+    assert (caught.value.code, caught.value.reason) == (500, "")
+
+
 # -- certificates
 
 

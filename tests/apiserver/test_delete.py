@@ -57,6 +57,21 @@ async def test_deleting_answers_with_a_status(client: Client) -> None:
         await client.delete(CONFIGMAPS, "web", namespace="default")
 
 
+STORAGE_CLASSES, DEVICE_CLASSES = (
+    GVR("storage.k8s.io", "v1", "storageclasses"),
+    GVR("resource.k8s.io", "v1", "deviceclasses"),
+)
+
+
+@pytest.mark.parametrize("gvr", [STORAGE_CLASSES, DEVICE_CLASSES], ids=lambda gvr: gvr.resource)
+async def test_deleting_answers_with_what_it_was(client: Client, gvr: GVR) -> None:
+    """Of storage and of devices, as of Pods and Services (`ReturnDeletedObject` of their stores)."""
+    of: Object = {"provisioner": "example.com/disk"} if gvr is STORAGE_CLASSES else {"spec": {}}
+    made = await client.create(gvr, {"metadata": {"name": "fast"}, **of})
+    gone = await client.delete(gvr, "fast")
+    assert (gone["kind"], gone["metadata"]["uid"]) == (made["kind"], made["metadata"]["uid"])
+
+
 async def test_a_pod_on_a_node_gets_its_grace(client: Client, default_account: Object) -> None:
     await bound_pod(client)
     going = await client.delete(PODS, "web", namespace="default")

@@ -89,5 +89,7 @@ async def test_component_statuses_tell_who_is_up(world: World, client: Client) -
     assert (await client.get(COMPONENT_STATUSES, "scheduler"))["conditions"] == [
         {"type": "Healthy", "status": "True", "message": "ok"}
     ]
-    with pytest.raises(ApiError, match="not found"):
+    with pytest.raises(ApiError) as caught:
         await client.get(COMPONENT_STATUSES, "kubelet")
+    told = (caught.value.code, caught.value.reason, caught.value.message)
+    assert told == (500, "", "Component not found: kubelet")

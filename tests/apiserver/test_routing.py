@@ -53,6 +53,10 @@ PAGES = (
     "/livez/ping/",
     "/healthzz",
     "/metrics/",
+    "/metrics/slis/",
+    "/metrics/resources/",
+    "/statusz/",
+    "/openapi/v2/",
 )
 
 MISSING = (

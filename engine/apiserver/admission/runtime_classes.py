@@ -5,6 +5,7 @@ Source: plugin/pkg/admission/runtimeclass and pkg/util/tolerations (MergeTolerat
 
 from __future__ import annotations
 
+from engine.api.errors import ApiError
 from engine.api.quantity import Quantity, QuantityError
 from engine.api.tolerations import merged
 from engine.api.types import GVR, Object, copy_object
@@ -51,6 +52,8 @@ class RuntimeClass(Plugin):
         name = pod["spec"].get("runtimeClassName")
         if name is None:
             return None
+        if not name:  # upstream's plugin asks with a client, which sends no request that names nothing
+            raise ApiError(500, "", "resource name may not be empty")
         found = await self._lookup.find(RUNTIME_CLASSES, "", name)
         if found is None:
             raise denied(attributes, f'pod rejected: RuntimeClass "{name}" not found')

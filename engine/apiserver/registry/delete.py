@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from engine.api.deletion_answers import returned_when_deleted
 from engine.api.errors import ApiError, conflict, field_invalid, forbidden, invalid
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVK, GVR, Object
@@ -24,20 +25,6 @@ from engine.apiserver.storage import Stored
 from engine.trace import Hop
 
 PRIORITY_CLASSES = GVR("scheduling.k8s.io", "v1", "priorityclasses")
-# The kinds whose deletion answers with the object itself, also where it is gone at once.
-_RETURN_OBJECT = frozenset(
-    (
-        "pods",
-        "services",
-        "serviceaccounts",
-        "persistentvolumeclaims",
-        "persistentvolumes",
-        "podtemplates",
-        "resourcequotas",
-    )
-)
-
-
 # pkg/registry/batch/job/storage storage.go
 _JOBS_WARNING = (
     "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set "
@@ -224,7 +211,7 @@ def _unmet(call: Call, what: str, wanted: str, found: str, *, why: str) -> ApiEr
 
 
 def _gone(info: ResourceInfo, obj: Object) -> Object:
-    if info.gvr.group == "" and info.gvr.resource in _RETURN_OBJECT:
+    if returned_when_deleted(info):
         return obj
     metadata = obj["metadata"]
     details: Object = {"name": metadata["name"]}
