@@ -40,7 +40,8 @@ class Request:
     The values of a header that comes several times have ", " between them, those of Impersonate-* a line's end: the
     name of a group may hold a comma.
 
-    `body` is bytes from a socket, a JSON value from an in-process caller, None for none.
+    `body` is bytes from a socket, a JSON value from an in-process caller, None for none. `raw_query` is the query as it
+    was sent, "" from an in-process caller.
     """
 
     method: str
@@ -51,6 +52,7 @@ class Request:
     certificate: ClientCertificate | None = None
     in_process: bool = False
     remote: str = "127.0.0.1"  # the address that it comes from
+    raw_query: str = ""
 
     def parameter(self, name: str, default: str = "") -> str:
         """The first value of a query parameter."""

@@ -296,6 +296,7 @@ async def _request(incoming: web.BaseRequest) -> Request | None:
         body or None,
         certificate=_certificate(incoming),
         remote=incoming.remote or "",
+        raw_query=incoming.rel_url.raw_query_string,
     )
 
 

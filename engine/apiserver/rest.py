@@ -11,7 +11,7 @@ from engine.api.errors import ApiError, bad_request, conflict, method_not_allowe
 from engine.api.resource_metrics import GROUP as RESOURCE_METRICS
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVK, GVR, Object, copy_object
-from engine.api.warnings import deprecation
+from engine.api.warnings import deprecation, removed_in
 from engine.api.wire import EventStream, Response
 from engine.apiserver.actions.admitted import admit_create, owned
 from engine.apiserver.actions.reviews import Reviews
@@ -97,6 +97,9 @@ class Rest:
         check_accept(info, request, call.request.headers.get("accept", ""))
         if text := deprecation(info):
             call.warnings.append(text)
+            call.annotations["k8s.io/deprecated"] = "true"
+            if removed := removed_in(info):
+                call.annotations["k8s.io/removed-release"] = removed
         if request.verb == "create" and info.extension is not None and info.extension.terminating:
             raise create_not_allowed(info.gvr)
         return info
@@ -152,8 +155,6 @@ class Rest:
         if not info.stored:
             if info.kind == "Binding":
                 return await self._legacy_binding(call, obj, options)
-            if call.trail is not None:
-                call.trail.asked_with(copy_object(obj))
             obj = owned(self.backend, call, info.gvk, obj, options)
             await admit_create(self.backend, call, obj, options, check=lambda review: self.reviews.check(call, review))
             return Response(201, await self.reviews.answer(call, obj))

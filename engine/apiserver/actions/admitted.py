@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from engine.api.apply import track_update
-from engine.api.types import GVK, Object
+from engine.api.types import GVK, Object, copy_object
 from engine.apiserver.admission import Attributes, Operation
 from engine.apiserver.admission.options import options_of_write
 from engine.apiserver.backend import Backend
@@ -27,11 +27,13 @@ def owned(
     backend: Backend, call: Call, gvk: GVK, obj: Object, options: WriteOptions, *, keeps_uid: bool = False
 ) -> Object:
     """`obj` as whatever is posted is taken: without the metadata that only the server gives, in the namespace of the
-    path, and with its fields owned by who sent them, though it is never stored.
+    path, and with its fields owned by who sent them, though it is never stored. The audit log is told of it as it came.
 
     `keeps_uid` is for a subresource to which the uid is a precondition (SubresourceObjectMetaPreserver). Raises
     ApiError 400 for another namespace than the path's.
     """
+    if call.trail is not None:
+        call.trail.asked_with(copy_object(obj))
     metadata = obj.setdefault("metadata", {})
     if not keeps_uid:
         wipe_system_fields(metadata)

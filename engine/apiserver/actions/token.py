@@ -22,6 +22,7 @@ _TOKEN_REQUESTS = GVR(TOKEN_REQUEST.group, TOKEN_REQUEST.version, TOKEN_REQUEST.
 _UIDS_CHECKED = (1, 34)  # TokenRequestServiceAccountUIDValidation
 _ATTESTED = (1, 37)
 _GATE_OFF = " (feature gate APIServerWebhookAuthenticationToken is disabled)"
+_ISSUED = "authentication.kubernetes.io/issued-credential-id"  # for the audit log
 _DEFAULT_SECONDS = 3600
 # Tokens that the ServiceAccount plugin asks for in its own odd number of seconds live a year, for old clients that do
 # not read them anew (--service-account-extend-token-expiration).
@@ -59,7 +60,7 @@ class TokenAction:
         bound = await self._bound(spec.get("boundObjectRef"), namespace, name)
         node = await self._node_of(bound)
         extended = seconds == _EXTENDED_FROM and bound is not None and audiences == [ISSUER]
-        token, ends = self._issuer.issue(
+        token, ends, credential = self._issuer.issue(
             account,
             audiences=audiences,
             seconds=_EXTENDED_SECONDS if extended else seconds,
@@ -69,6 +70,7 @@ class TokenAction:
         )
         if extended:  # its holder is told to come again as if it were not
             ends -= timedelta(seconds=_EXTENDED_SECONDS - seconds)
+        call.annotations[_ISSUED] = credential
         request["status"] = {"token": token, "expirationTimestamp": ends.strftime("%Y-%m-%dT%H:%M:%SZ")}
         return request
 

@@ -6,17 +6,20 @@ that stays open also when its answer begins (`ResponseStarted`). Who is not let 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
 import yaml
 
+from engine.api.errors import unauthorized
 from engine.api.types import Object, copy_object
-from engine.api.wire import EventStream, Metered, Request, Response, WatchEvent
+from engine.api.wire import Request, Response
 from engine.apiserver.audit.log import AuditLog
 from engine.apiserver.audit.metrics import AuditMetrics
 from engine.apiserver.audit.policy import API_VERSION, COMPLETE, RECEIVED, STARTED, AuditPolicy, Level, Told
+from engine.apiserver.audit.sources import source_ips
+from engine.apiserver.audit.told_streams import tell_end
 from engine.apiserver.authentication.user import UserInfo
 from engine.apiserver.request_info import RequestInfo
 from engine.clock import Clock
@@ -125,8 +128,7 @@ class Auditor:
             trail.event["user"] = {}
             if annotations:
                 trail.annotate(annotations)
-            status = {"metadata": {}, "status": "Failure", "message": _attempted(request), "reason": "Unauthorized"}
-            trail.event["responseStatus"] = {**status, "code": 401}
+            trail.answered_with(Response(401, unauthorized().status))
             trail.stage(STARTED)
 
     def _trail(self, request: Request, info: RequestInfo, user: UserInfo, audit_id: str) -> Trail | None:
@@ -140,7 +142,7 @@ class Auditor:
             "requestURI": _uri(request),
             "verb": info.verb,
             "user": user.to_json(),
-            "sourceIPs": _sources(request),
+            "sourceIPs": source_ips(request),
             "requestReceivedTimestamp": self._clock.micro_timestamp(),
         }
         if agent := request.headers.get("user-agent", ""):
@@ -160,35 +162,7 @@ class Auditor:
             trail.stage(COMPLETE)
             return
         trail.stage(STARTED)
-        if response.events is not None:
-            response.events = ToldEvents(response.events, lambda: trail.stage(COMPLETE))
-        else:
-            trail.stage(COMPLETE)
-
-
-class ToldEvents:
-    """A watch whose end is told of."""
-
-    def __init__(self, source: EventStream, ended: Callable[[], None]) -> None:
-        self._source = source
-        self._iterator = source.__aiter__()
-        self._ended: Callable[[], None] | None = ended
-
-    def __aiter__(self) -> AsyncIterator[WatchEvent]:
-        return self
-
-    async def __anext__(self) -> WatchEvent:
-        return await self._iterator.__anext__()
-
-    def count_bytes(self, size: int) -> None:
-        if isinstance(self._source, Metered):
-            self._source.count_bytes(size)
-
-    async def aclose(self) -> None:
-        await self._source.aclose()
-        ended, self._ended = self._ended, None
-        if ended is not None:
-            ended()
+        tell_end(response, lambda: trail.stage(COMPLETE))
 
 
 def _reference(info: RequestInfo) -> Object:
@@ -200,29 +174,8 @@ def _reference(info: RequestInfo) -> Object:
 
 
 def _uri(request: Request) -> str:
-    pairs = [(name, value) for name, values in request.query.items() for value in values]
-    return f"{request.path}?{urlencode(pairs)}" if pairs else request.path
-
-
-def _sources(request: Request) -> list[str]:
-    """Where the request came from, over which proxies (apimachinery SourceIPs)."""
-    forwarded = [part.strip() for part in request.headers.get("x-forwarded-for", "").split(",")]
-    found = [*forwarded, *([] if any(forwarded) else [request.headers.get("x-real-ip", "")]), request.remote]
-    return list(dict.fromkeys(filter(None, found)))
-
-
-def _attempted(request: Request) -> str:
-    scheme, _, credential = request.headers.get("authorization", "").strip().partition(" ")
-    methods = []
-    if credential and scheme.lower() in ("basic", "bearer"):
-        methods.append(scheme.lower())
-    if request.parameter("access_token"):
-        methods.append("access_token")
-    if request.certificate is not None:
-        methods.append("x509")
-    if not methods:
-        return "Authentication failed, no credentials provided"
-    return f"Authentication failed, attempted: {', '.join(methods)}"
+    query = request.raw_query or urlencode(request.query, doseq=True)
+    return f"{request.path}?{query}" if query else request.path
 
 
 def _unmanaged(obj: Any) -> Any:
@@ -242,4 +195,6 @@ _ORDER = (
 def _ordered(event: Object) -> Object:
     """The event with its fields as Go writes them."""
     shown = {name: event[name] for name in _ORDER if name in event}
+    if "annotations" in shown:
+        shown["annotations"] = dict(sorted(shown["annotations"].items()))
     return {"kind": "Event", "apiVersion": API_VERSION, **shown}

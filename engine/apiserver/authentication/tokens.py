@@ -38,6 +38,11 @@ _LEEWAY = 60  # seconds that clocks may differ (go-jose's jwt.DefaultLeeway)
 BOUND = {"Pod": PODS, "Secret": SECRETS, "Node": NODES}
 
 
+def credential_id(identity: str) -> str:
+    """What a token is known by whose claim `jti` this is (pkg/serviceaccount, CredentialIDForJTI)."""
+    return f"JTI={identity}"
+
+
 class TokenIssuer:
     """Signs and checks tokens. Without a `key` (PEM) it makes one, and its tokens die with the process."""
 
@@ -61,8 +66,9 @@ class TokenIssuer:
         bound: Object | None,
         warn_after: int = 0,
         node: Object | None = None,
-    ) -> tuple[str, datetime]:
-        """A token and when it ends. `bound` is the object whose end ends the token, `node` where a Pod of it runs."""
+    ) -> tuple[str, datetime, str]:
+        """A token, when it ends, and what it is known by. `bound` is the object whose end ends the token, `node` where
+        a Pod of it runs."""
         now = self._clock.now().replace(microsecond=0)
         ends = now + timedelta(seconds=seconds)
         metadata = account["metadata"]
@@ -81,13 +87,13 @@ class TokenIssuer:
             "exp": int(ends.timestamp()),
             "iat": int(now.timestamp()),
             "iss": ISSUER,
-            "jti": self._ids.uid(),
+            "jti": (identity := self._ids.uid()),
             _CLAIM: private,
             "nbf": int(now.timestamp()),
             "sub": f"{SERVICE_ACCOUNT_PREFIX}{metadata['namespace']}:{metadata['name']}",
         }
         headers = {"kid": key_id(self._public)}
-        return jwt.encode(claims, self._private, algorithm=_ALGORITHM, headers=headers), ends
+        return jwt.encode(claims, self._private, algorithm=_ALGORITHM, headers=headers), ends, credential_id(identity)
 
     def now(self) -> datetime:
         return self._clock.now()
@@ -164,7 +170,7 @@ class ServiceAccountAuthenticator:
             raise TokenError(f"service account UID ({uid}) does not match claim ({account.get('uid', '')})")
         if self._is_long_gone(stored):
             raise TokenError(f"service account {namespace}/{account['name']} has been deleted")
-        extra = [(f"{_EXTRA}credential-id", (f"JTI={claims.get('jti', '')}",))]
+        extra = [(f"{_EXTRA}credential-id", (credential_id(claims.get("jti", "")),))]
         for kind, gvr in BOUND.items():
             reference = private.get(kind.lower())
             if reference is None:

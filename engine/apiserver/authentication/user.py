@@ -32,7 +32,7 @@ class UserInfo(NamedTuple):
         if self.groups:
             shown["groups"] = list(self.groups)
         if self.extra:
-            shown["extra"] = {key: list(values) for key, values in self.extra}
+            shown["extra"] = {key: list(values) for key, values in sorted(self.extra)}  # as Go writes a map
         return shown
 
 
