@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -243,6 +244,26 @@ async def test_a_load_balancer_may_do_without_node_ports(client: Client) -> None
     with pytest.raises(ApiError, match="provided port is already allocated"):
         await make(client, "other", type="NodePort", ports=[{"port": 80, "nodePort": 30081}])
     assert all(node_ports(await change(client, allocateLoadBalancerNodePorts=True)))
+
+
+async def test_node_ports_of_a_load_balancer_stay_until_they_are_taken_out(client: Client) -> None:
+    """kubernetes/kubernetes#122381."""
+    ports = [{"name": "a", "port": 80, "nodePort": 30082}]
+    await make(client, type="LoadBalancer", ports=ports)
+    assert node_ports(await change(client, allocateLoadBalancerNodePorts=False)) == [30082]
+    sent = deepcopy(await client.get(SERVICES, "web", namespace="default"))
+    del sent["spec"]["ports"][0]["nodePort"]
+    assert node_ports((await client.update(SERVICES, sent))["spec"]) == [0]
+    await make(client, "other", type="NodePort", ports=ports)
+
+
+async def test_a_service_without_node_ports_may_lose_a_port_at_once(client: Client) -> None:
+    ports = [{"name": "a", "port": 80}, {"name": "b", "port": 81}]
+    await make(client, type="NodePort", ports=ports)
+    sent = deepcopy(await client.get(SERVICES, "web", namespace="default"))
+    sent["spec"]["type"] = "ClusterIP"
+    del sent["spec"]["ports"][0]
+    assert node_ports((await client.update(SERVICES, sent))["spec"]) == [0]
 
 
 async def test_a_node_port_follows_the_name_of_its_port(client: Client) -> None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from engine.api.defaults.networking import externally_accessible
 from engine.api.types import Object
 
+WITH_NODE_PORTS = ("NodePort", "LoadBalancer")
+
 
 def normalize_cluster_ips(spec: Object, before: Object | None = None) -> None:
     """clusterIP, the older field, leads: who changes or clears it alone means clusterIPs too (normalizeClusterIPs)."""
@@ -34,7 +36,9 @@ def prepare_service_for_update(new: Object, old: Object) -> None:
             spec.pop("clusterIPs", None)
         _drop_unchanged(spec, before, "ipFamilies")
         _drop_unchanged(spec, before, "ipFamilyPolicy")
-    if has_node_ports(before) and not has_node_ports(spec) and _node_ports(spec) == _node_ports(before):
+    adds_none = _node_ports(spec) <= _node_ports(before)
+    # A load balancer that is to have no node ports any more keeps those it has until the client takes them out.
+    if before.get("type") in WITH_NODE_PORTS and spec.get("type") not in WITH_NODE_PORTS and adds_none:
         for port in spec.get("ports", ()):
             port.pop("nodePort", None)
     if needs_health_check(before) and not needs_health_check(spec):
@@ -49,7 +53,7 @@ def prepare_service_for_update(new: Object, old: Object) -> None:
 
 
 def has_node_ports(spec: Object) -> bool:
-    """Whether ports of the nodes lead to the Service."""
+    """Whether ports of the nodes are given to the Service where it names none."""
     if spec.get("type") == "NodePort":
         return True
     return spec.get("type") == "LoadBalancer" and bool(spec.get("allocateLoadBalancerNodePorts", True))
@@ -64,8 +68,8 @@ def _has_address(spec: Object) -> bool:
     return spec.get("type") != "ExternalName"
 
 
-def _node_ports(spec: Object) -> set[tuple[str, int]]:
-    return {(port.get("protocol", ""), port["nodePort"]) for port in spec.get("ports", ()) if port.get("nodePort")}
+def _node_ports(spec: Object) -> set[int]:
+    return {port["nodePort"] for port in spec.get("ports", ()) if port.get("nodePort")}
 
 
 def _drop_unchanged(spec: Object, before: Object, field: str) -> None:
