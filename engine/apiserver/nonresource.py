@@ -189,38 +189,35 @@ class NonResource:
 
     async def _openapi(self, call: Call, path: str) -> Response:
         documents = self._documents
-        parts = path.removeprefix("/").split("/")
+        if path == "/openapi/v3":  # the index has one form, whatever is asked for
+            return self._document(call, path, lambda: documents.index, headers={})
+        accept = call.request.headers.get("accept", "")
         kind = JSON
-        form = ""
-        if parts[1:] != ["v3"]:  # the index has one form, whatever is asked for
-            forms = MEDIA_TYPES if parts[1] == "v2" else proto_v3.MEDIA_TYPES
-            form = liked_form(call.request.headers.get("accept", ""), (JSON, *sorted(forms)))
-            if not form:
-                return Response(406, b"", {"vary": "Accept"})
         make: Callable[[], bytes | None]
-        document = documents.v3
-        if form in proto_v3.MEDIA_TYPES:
-            document, kind = documents.v3_proto, proto_v3.MEDIA_TYPE
-        match parts[1:]:
-            case ["v2"] if form in MEDIA_TYPES:
-                tag, kind = f"{documents.v2_hash}.proto", "application/octet-stream"
+        if path == "/openapi/v2":
+            form = liked_form(accept, (JSON, *sorted(MEDIA_TYPES)))
+            tag, make = documents.v2_hash, partial(getattr, documents, "v2")
+            if form in MEDIA_TYPES:
+                tag, kind = f"{tag}.proto", "application/octet-stream"
                 make = partial(getattr, documents, "v2_proto")
-            case ["v2"]:
-                tag, make = documents.v2_hash, partial(getattr, documents, "v2")
-            case ["v3"]:
-                return self._document(call, path, lambda: documents.index, headers={})
-            case ["v3", "api", version]:
-                tag, make = documents.hash("", version), partial(document, "", version)
-            case ["v3", "apis", group, version]:
-                tag, make = documents.hash(group, version), partial(document, group, version)
-            case _:
-                raise PlainTextError(404, PAGE_NOT_FOUND)
+        elif path.startswith("/openapi/v3/"):
+            at = path.removeprefix("/openapi/v3/")
+            if at not in documents.index["paths"]:
+                return Response(404, b"", {"content-type": "text/plain"})
+            form = liked_form(accept, (JSON, *sorted(proto_v3.MEDIA_TYPES)))
+            tag, make = documents.tag(at), partial(documents.v3, at)
+            if form in proto_v3.MEDIA_TYPES:
+                kind, make = proto_v3.MEDIA_TYPE, partial(documents.v3_proto, at)
+        else:
+            raise PlainTextError(404, PAGE_NOT_FOUND)
+        if not form:
+            return Response(406, b"", {"vary": "Accept"})
         body = await self._made_aside(make)
-        if body is None:
+        if body is None:  # resources went meanwhile
             return Response(404, b"", {"content-type": "text/plain"})
         headers = {"content-type": kind, "etag": f'"{tag}"', "vary": "Accept"}
         asked = call.request.parameter("hash")
-        if asked and asked != tag and parts[1] == "v3":
+        if asked and asked != tag and path != "/openapi/v2":
             return Response(301, b"", {**headers, "location": f"{path}?hash={tag}"})
         if asked == tag:  # the URL names the content: it may be kept for ever
             headers |= {"cache-control": "public, immutable", "expires": self._in_a_year()}

@@ -15,15 +15,19 @@ OPENAPI = OpenApi(REGISTRY, DEFINITIONS)
 VERSIONS = [(group, version) for group, versions in REGISTRY.groups.items() for version in versions]
 
 
+def path_of(group: str, version: str) -> str:
+    return f"apis/{group}/{version}" if group else f"api/{version}"
+
+
 def v3(group: str, version: str) -> Any:
-    document = OPENAPI.v3(group, version)
+    document = OPENAPI.v3(path_of(group, version))
     assert document is not None
     return orjson.loads(document)
 
 
 @pytest.mark.parametrize("gv", VERSIONS, ids=lambda gv: "/".join(gv))
 def test_every_reference_of_a_v3_document_is_in_it(gv: tuple[str, str]) -> None:
-    document = OPENAPI.v3(*gv)
+    document = OPENAPI.v3(path_of(*gv))
     assert document is not None
     named = set(re.findall(rb'"#/components/schemas/([^"]+)"', document))
     schemas = orjson.loads(document)["components"]["schemas"]
@@ -39,7 +43,7 @@ def test_every_reference_of_the_v2_document_is_in_it() -> None:
 def test_every_patch_says_that_it_can_run_dry_and_validate_fields(gv: tuple[str, str]) -> None:
     """kubectl looks at any one PATCH operation of a kind for these parameters."""
     for path, item in v3(*gv)["paths"].items():
-        if "patch" in item:
+        if item.get("patch", {}).get("x-kubernetes-action") == "patch":  # others are passed on
             names = {parameter["name"] for parameter in item["patch"]["parameters"]}
             assert {"dryRun", "fieldValidation", "fieldManager", "force"} <= names, path
 
@@ -103,18 +107,111 @@ def test_v2_spells_numbers_or_names_in_its_own_way() -> None:
 
 def test_the_index_lists_every_version_with_a_hash() -> None:
     paths = OPENAPI.index["paths"]
-    assert len(paths) == len(VERSIONS)
+    assert {path_of(*gv) for gv in VERSIONS} < set(paths)
     url = paths["apis/apps/v1"]["serverRelativeURL"]
-    assert url == f"/openapi/v3/apis/apps/v1?hash={OPENAPI.hash('apps', 'v1')}"
+    assert url == f"/openapi/v3/apis/apps/v1?hash={OPENAPI.tag('apis/apps/v1')}"
     assert "api/v1" in paths
 
 
 def test_hashes_differ_between_releases_and_versions() -> None:
     older = OpenApi(ResourceRegistry.for_version("1.33"), load_definitions("1.33"))
-    hashes = {OPENAPI.hash("apps", "v1"), OPENAPI.hash("batch", "v1"), older.hash("apps", "v1")}
+    hashes = {OPENAPI.tag("apis/apps/v1"), OPENAPI.tag("apis/batch/v1"), older.tag("apis/apps/v1")}
     assert len(hashes) == 3
-    assert OPENAPI.hash("apps", "v1") == OpenApi(REGISTRY, DEFINITIONS).hash("apps", "v1")
+    assert OPENAPI.tag("apis/apps/v1") == OpenApi(REGISTRY, DEFINITIONS).tag("apis/apps/v1")
+
+
+SERVICES = {  # the operation, its tag, and the definition that it answers with
+    ".well-known/openid-configuration": ("getServiceAccountIssuerOpenIDConfiguration", "WellKnown", ""),
+    "api": ("getCoreAPIVersions", "core", "APIVersions"),
+    "apis": ("getAPIVersions", "apis", "APIGroupList"),
+    "apis/apps": ("getAppsAPIGroup", "apps", "APIGroup"),
+    "apis/rbac.authorization.k8s.io": ("getRbacAuthorizationAPIGroup", "rbacAuthorization", "APIGroup"),
+    "openid/v1/jwks": ("getServiceAccountIssuerOpenIDKeyset", "openid", ""),
+    "version": ("getCodeVersion", "version", "Info"),
+}
+
+
+@pytest.mark.parametrize("path", SERVICES)
+def test_what_tells_of_resources_is_told_of_too(path: str) -> None:
+    operation, tag, answer = SERVICES[path]
+    assert OPENAPI.index["paths"][path] == {"serverRelativeURL": f"/openapi/v3/{path}?hash={OPENAPI.tag(path)}"}
+    document = orjson.loads(OPENAPI.v3(path) or b"")
+    (at,) = document["paths"]
+    told = document["paths"][at]["get"]
+    assert (at, told["operationId"], told["tags"]) == (f"/{path}/", operation, [tag])
+    assert sorted(told["responses"]) == ["200", "401"]
+    schemas = {name.rpartition(".")[2] for name in document["components"].get("schemas", ())}
+    assert answer in schemas if answer else not schemas
+    assert orjson.loads(OPENAPI.v2)["paths"][f"/{path}/"]["get"]["operationId"] == operation
+
+
+NAMED = {
+    "/api/v1/pods": {"get": "listCoreV1PodForAllNamespaces"},
+    "/api/v1/namespaces/{namespace}/pods": {
+        "get": "listCoreV1NamespacedPod",
+        "post": "createCoreV1NamespacedPod",
+        "delete": "deleteCoreV1CollectionNamespacedPod",
+    },
+    "/api/v1/namespaces/{namespace}/pods/{name}/log": {"get": "readCoreV1NamespacedPodLog"},
+    "/api/v1/namespaces/{namespace}/pods/{name}/exec": {
+        "get": "connectCoreV1GetNamespacedPodExec",
+        "post": "connectCoreV1PostNamespacedPodExec",
+    },
+    "/api/v1/nodes/{name}/proxy/{path}": {
+        method: f"connectCoreV1{method.capitalize()}NodeProxyWithPath"
+        for method in ("delete", "get", "head", "options", "patch", "post", "put")
+    },
+    "/api/v1/watch/pods": {"get": "watchCoreV1PodListForAllNamespaces"},
+    "/api/v1/watch/namespaces/{namespace}/pods": {"get": "watchCoreV1NamespacedPodList"},
+    "/api/v1/watch/namespaces/{namespace}/pods/{name}": {"get": "watchCoreV1NamespacedPod"},
+}
+
+
+@pytest.mark.parametrize("path", NAMED)
+def test_operations_are_named_as_in_the_published_document(path: str) -> None:
+    for paths in (v3("", "v1")["paths"], orjson.loads(OPENAPI.v2)["paths"]):
+        item = paths[path]
+        assert {method: item[method]["operationId"] for method in item if method != "parameters"} == NAMED[path]
+
+
+def test_a_parameter_of_every_method_is_the_path_s() -> None:
+    """kube-openapi moves it there, but for the body of v2."""
+    v2 = orjson.loads(OPENAPI.v2)["paths"]
+    binding = v2["/api/v1/namespaces/{namespace}/bindings"]
+    shared = ["dryRun", "fieldManager", "fieldValidation", "namespace", "pretty"]
+    assert [each["name"] for each in binding["parameters"]] == shared
+    assert [each["name"] for each in binding["post"]["parameters"]] == ["body"]
+    pod = v2["/api/v1/namespaces/{namespace}/pods/{name}"]
+    assert [each["name"] for each in pod["parameters"]] == ["name", "namespace", "pretty"]
+    assert "parameters" not in pod["get"]
+
+
+def test_media_types_are_those_that_there_are() -> None:
+    v2 = orjson.loads(OPENAPI.v2)["paths"]
+    forms = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"]
+    pods = v2["/api/v1/namespaces/{namespace}/pods"]
+    assert pods["post"]["produces"] == forms
+    assert pods["get"]["produces"] == [*forms, *(f"{form};stream=watch" for form in (forms[0], forms[2]))]
+    assert v2["/api/v1/namespaces/{namespace}/pods/{name}/exec"]["get"]["produces"] == ["*/*"]
+    assert v2["/api/v1/namespaces/{namespace}/pods/{name}/log"]["get"]["produces"] == ["text/plain", *forms]
+
+
+def test_an_article_goes_with_the_kind() -> None:
+    v2 = orjson.loads(OPENAPI.v2)["paths"]
+    words = {"events": "create an Event", "endpoints": "create Endpoints", "pods": "create a Pod"}
+    for resource, text in words.items():
+        assert v2[f"/api/v1/namespaces/{{namespace}}/{resource}"]["post"]["description"] == text
+    eviction = v2["/api/v1/namespaces/{namespace}/pods/{name}/eviction"]["post"]
+    assert eviction["description"] == "create eviction of a Pod"
+
+
+def test_what_a_deletion_answers_with_is_the_object_for_some() -> None:
+    paths = orjson.loads(OPENAPI.v2)["paths"]
+    answers = {"pods": "Pod", "configmaps": "Status"}
+    for resource, kind in answers.items():
+        deletion = paths[f"/api/v1/namespaces/{{namespace}}/{resource}/{{name}}"]["delete"]
+        assert deletion["responses"]["200"]["schema"]["$ref"].endswith(f".{kind}")
 
 
 def test_what_is_not_served_has_no_document() -> None:
-    assert OPENAPI.v3("apps", "v2") is None
+    assert OPENAPI.v3("apis/apps/v2") is None

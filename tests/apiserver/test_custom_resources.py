@@ -122,6 +122,12 @@ async def test_it_is_in_every_form_of_discovery_and_in_openapi(client: Client) -
     assert {method: list(single[method]["responses"]) for method in ("put", "patch", "delete")} == {
         "put": ["200", "201", "401"], "patch": ["200", "401"], "delete": ["200", "202", "401"]
     }  # fmt: skip
+    assert document["info"] == {"title": "Kubernetes CRD Swagger", "version": "v0.1.0"}
+    assert single["put"]["operationId"] == "replaceStableExampleComV1NamespacedCronTab"
+    assert list(single["put"]["requestBody"]["content"]) == ["application/json", "application/yaml"]
+    of_scale = document["paths"][f"/apis/{GROUP}/v1/namespaces/{{namespace}}/crontabs/{{name}}/scale"]["get"]
+    assert of_scale["x-kubernetes-group-version-kind"] == {"group": GROUP, "version": "v1", "kind": "CronTab"}
+    assert f"/apis/{GROUP}/v1/" not in document["paths"]
     schemas = document["components"]["schemas"]
     spec = schemas["com.example.stable.v1.CronTab"]["properties"]["spec"]["properties"]
     assert spec["replicas"] == {"type": "integer", "default": 1, "minimum": 0}

@@ -214,3 +214,10 @@ async def test_discovery_is_aggregated_for_who_likes_that_best(client: Client) -
 async def test_the_paths_of_openapi_are_in_order(client: Client) -> None:
     paths = list((await client.send("GET", "/openapi/v3")).body["paths"])
     assert paths == sorted(paths)
+
+
+async def test_what_the_index_does_not_name_is_not_there(client: Client) -> None:
+    """(kube-aggregator openapiv3/aggregator) Without a word, whatever form is asked for."""
+    for path in ("", "api/v2", "apis/nope", "apis/apps/v9", "logs"):
+        answer = await client.send("GET", f"/openapi/v3/{path}", headers={"accept": "application/xml"})
+        assert (answer.status, answer.body) == (404, b""), path

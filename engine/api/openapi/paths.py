@@ -7,234 +7,256 @@ apiextensions-apiserver pkg/controller/openapi/builder/builder.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from engine.api.openapi.schemas import PREFIX, Dialect
+from engine.api.deletion_answers import returned_when_deleted
+from engine.api.openapi.operations import ANY, Route, path_item
+from engine.api.openapi.parameters import DELETE, DELETE_COLLECTION, LIST, LOG, PATCH, WRITE, connect_parameters
+from engine.api.openapi.schemas import Dialect
 from engine.api.resources import ResourceInfo, Subresource
 from engine.api.schema import Definitions
-from engine.api.types import GVK, Object
-from engine.api.wire import APPLY_PATCH, JSON, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, YAML
+from engine.api.types import GVK, GVR, Object
+from engine.api.wire import APPLY_PATCH, JSON, JSON_PATCH, MERGE_PATCH, PROTOBUF, STRATEGIC_PATCH, YAML
 
-_META = "io.k8s.apimachinery.pkg.apis.meta.v1"
-_WATCH = f"{JSON};stream=watch"
-
-# Query parameters: name -> (type, description).
-_PARAMETERS: Mapping[str, tuple[str, str]] = {
-    "pretty": ("string", "If 'true', the output is printed for people to read."),
-    "dryRun": ("string", "When present, nothing is persisted. Valid values are: - All: all stages are processed."),
-    "fieldManager": ("string", "The name of the actor that makes these changes."),
-    "fieldValidation": (
-        "string",
-        "What the server does about unknown or duplicate fields. Valid values are: - Ignore - Warn - Strict.",
-    ),
-    "force": ("boolean", "Take over conflicting fields of other managers. Apply requests only."),
-    "allowWatchBookmarks": ("boolean", "Ask for watch events of type BOOKMARK."),
-    "continue": ("string", "Where an earlier list left off."),
-    "fieldSelector": ("string", "Restricts the objects by their fields."),
-    "labelSelector": ("string", "Restricts the objects by their labels."),
-    "limit": ("integer", "The greatest number of objects to return for a list call."),
-    "resourceVersion": ("string", "Constrains the resource versions that the request may be served from."),
-    "resourceVersionMatch": ("string", "How resourceVersion is applied to list calls."),
-    "sendInitialEvents": ("boolean", "Begin a watch with the objects that there are."),
-    "timeoutSeconds": ("integer", "Limits the duration of the call."),
-    "watch": ("boolean", "Stream changes as they happen."),
-    "gracePeriodSeconds": ("integer", "The seconds before the object is deleted."),
-    "ignoreStoreReadErrorWithClusterBreakingPotential": ("boolean", "Delete an object that cannot be read."),
-    "orphanDependents": ("boolean", "Deprecated: use propagationPolicy."),
-    "propagationPolicy": ("string", "Whether and how dependents are deleted."),
-}
-_LIST = (
-    "allowWatchBookmarks",
-    "continue",
-    "fieldSelector",
-    "labelSelector",
-    "limit",
-    "resourceVersion",
-    "resourceVersionMatch",
-    "sendInitialEvents",
-    "timeoutSeconds",
-    "watch",
-)
-_WRITE = ("dryRun", "fieldManager", "fieldValidation")
-_DELETE = (
-    "dryRun",
-    "gracePeriodSeconds",
-    "ignoreStoreReadErrorWithClusterBreakingPotential",
-    "orphanDependents",
-    "propagationPolicy",
-)
-# What an action may be answered with besides 200; a patch of a custom resource makes none.
-_OTHER_ANSWERS: Mapping[str, Mapping[str, str]] = {
-    "post": {"201": "Created", "202": "Accepted"},
-    "put": {"201": "Created"},
-    "patch": {"201": "Created"},
-    "delete": {"202": "Accepted"},
-}
-
-
-class _Verb(NamedTuple):
-    """How an RBAC verb looks as an HTTP operation."""
-
-    method: str
-    action: str
-    words: str
-    parameters: tuple[str, ...] = ()
-
-
-_COLLECTION = {
-    "list": _Verb("get", "list", "list or watch objects of kind", _LIST),
-    "create": _Verb("post", "post", "create a", _WRITE),
-    "deletecollection": _Verb("delete", "deletecollection", "delete collection of", (*_LIST[1:-1], *_DELETE)),
-}
-_ITEM = {
-    "get": _Verb("get", "get", "read the specified"),
-    "create": _Verb("post", "post", "create", _WRITE),
-    "update": _Verb("put", "put", "replace the specified", _WRITE),
-    "patch": _Verb("patch", "patch", "partially update the specified", (*_WRITE, "force")),
-    "delete": _Verb("delete", "delete", "delete a", _DELETE),
-}
+META = "io.k8s.apimachinery.pkg.apis.meta.v1"
+FORMS = (JSON, YAML, PROTOBUF)
+_STREAMS = (*FORMS, f"{JSON};stream=watch", f"{PROTOBUF};stream=watch")
+_CREATED = {"201": "Created"}
+_ACCEPTED = {"202": "Accepted"}
+_COLLECTION_VERBS = ("list", "create", "deletecollection")
+_ITEM_VERBS = ("get", "update", "patch", "delete")
+_METHODS = {"create": "post", "delete": "delete", "get": "get", "patch": "patch", "update": "put"}
+_WATCH_INSTEAD = "deprecated: use the 'watch' parameter with a list operation instead"
 
 
 def resource_paths(definitions: Definitions, info: ResourceInfo, dialect: Dialect) -> Iterator[tuple[str, Object]]:
     """Every path of a resource and its subresources, with the path item."""
-    namespace = "{namespace}" if info.namespaced else None
-    maker = _Maker(definitions, info, dialect)
-    if info.namespaced and "list" in info.verbs:
-        yield info.gvr.path(), maker.item(info.gvk, ("list",), everywhere=True)
-    yield info.gvr.path(namespace), maker.item(info.gvk, [verb for verb in info.verbs if verb in _COLLECTION])
-    single = [verb for verb in info.verbs if verb in _ITEM and verb != "create"]
-    if single:
-        yield info.gvr.path(namespace, "{name}"), maker.item(info.gvk, single, named=True)
-    for subresource in info.subresources.values():
-        path = info.gvr.path(namespace, "{name}", subresource.name)
-        yield path, maker.item(subresource.gvk, subresource.verbs, named=True, subresource=subresource)
+    for path, routes in _Routes(definitions, info).of_paths():
+        yield path, path_item(path, routes, dialect, kind=info.kind)
 
 
-class _Maker:
-    """Makes the path items of one resource in one dialect."""
+class _Routes:
+    """The routes of one resource."""
 
-    def __init__(self, definitions: Definitions, info: ResourceInfo, dialect: Dialect) -> None:
-        self.definitions = definitions
-        self.info = info
-        self.dialect = dialect
-        self.group_id = _group_id(info.gvk)
+    def __init__(self, definitions: Definitions, info: ResourceInfo) -> None:
+        self._definitions = definitions
+        self._info = info
+        self._scope = "Namespaced" if info.namespaced else ""
+        self._forms = FORMS[:2] if info.custom else FORMS
+        self._takes = FORMS[:2] if info.custom else ANY
         # kubectl looks here whether a kind can be merged by its schema.
-        self._patches = [JSON_PATCH, MERGE_PATCH, *([] if info.custom else [STRATEGIC_PATCH]), APPLY_PATCH]
+        self._patches = (JSON_PATCH, MERGE_PATCH, *(() if info.custom else (STRATEGIC_PATCH,)), APPLY_PATCH)
 
-    def item(
-        self,
-        gvk: GVK,
-        verbs: Iterable[str],
-        *,
-        named: bool = False,
-        everywhere: bool = False,
-        subresource: Subresource | None = None,
-    ) -> Object:
-        item: Object = {}
-        for name in verbs:
-            verb = (_ITEM if named else _COLLECTION)[name]
-            item[verb.method] = self._operation(gvk, verb, everywhere=everywhere, subresource=subresource)
-        parameters = []
-        if named:
-            parameters.append(self._path_parameter("name", f"name of the {self.info.kind}"))
-        if self.info.namespaced and not everywhere:
-            text = "object name and auth scope, such as for teams and projects"
-            parameters.append(self._path_parameter("namespace", text))
-        item["parameters"] = [*parameters, self._query_parameter("pretty")]
-        return item
+    def of_paths(self) -> Iterator[tuple[str, list[Route]]]:
+        info = self._info
+        namespace = "{namespace}" if info.namespaced else None
+        if info.namespaced and "list" in info.verbs:
+            yield info.gvr.path(), [self._list("", "ForAllNamespaces")]
+        if routes := self._collection(info.verbs):
+            yield info.gvr.path(namespace), routes
+        if routes := self._item(info.verbs):
+            yield info.gvr.path(namespace, "{name}"), routes
+        for sub in info.subresources.values():
+            path = info.gvr.path(namespace, "{name}", sub.name)
+            if sub.gvk.kind.endswith("Options"):
+                yield path, self._connects(sub)
+                if sub.name == "proxy":
+                    yield f"{path}/{{path}}", self._connects(sub, "WithPath")
+            elif sub.name == "log":
+                yield path, [self._log()]
+            else:
+                yield path, [self._create(sub)] if "create" in sub.verbs else self._item(sub.verbs, sub)
+        if "watch" in info.verbs and not info.custom:
+            yield from self._watches(namespace)
 
-    def _operation(self, gvk: GVK, verb: _Verb, *, everywhere: bool, subresource: Subresource | None) -> Object:
-        of = f"{subresource.name} of the specified " if subresource else ""
-        operation: Object = {
-            "description": f"{verb.words} {of}{self.info.kind}",
-            "operationId": self._operation_id(verb, everywhere=everywhere, subresource=subresource),
-            "tags": [self.group_id],
-            "x-kubernetes-action": verb.action,
-            "x-kubernetes-group-version-kind": {"group": gvk.group, "kind": gvk.kind, "version": gvk.version},
+    def _collection(self, verbs: Iterable[str]) -> list[Route]:
+        makers: Mapping[str, Callable[[], Route]] = {
+            "list": lambda: self._list(self._scope),
+            "create": self._create,
+            "deletecollection": self._delete_collection,
         }
-        if verb.parameters:
-            operation["parameters"] = [self._query_parameter(name) for name in verb.parameters]
-        body = self._body(gvk, verb)
-        answer = self._answer(gvk, verb)
-        media_types = [JSON, YAML, *([_WATCH] if verb.action == "list" else [])]
-        made = {code: self._response(text, answer, media_types) for code, text in self._codes(gvk, verb)}
-        responses = {**made, "401": {"description": "Unauthorized"}}
-        if self.dialect == "v2":
-            return {**self._v2(operation, verb, body), "produces": media_types, "responses": responses}
-        return {**self._v3(operation, verb, body), "responses": responses}
+        return [makers[verb]() for verb in _COLLECTION_VERBS if verb in verbs]
 
-    def _codes(self, gvk: GVK, verb: _Verb) -> Iterator[tuple[str, str]]:
-        yield "200", "OK"
-        connects = gvk.kind.endswith("Options")  # to a container, or through a proxy
-        if not connects and not (self.info.custom and verb.action == "patch"):
-            yield from _OTHER_ANSWERS.get(verb.action, {}).items()
+    def _item(self, verbs: Iterable[str], sub: Subresource | None = None) -> list[Route]:
+        makers = {"get": self._get, "update": self._update, "patch": self._patch, "delete": self._delete}
+        return [makers[verb](sub) for verb in _ITEM_VERBS if verb in verbs]
 
-    def _body(self, gvk: GVK, verb: _Verb) -> str:
-        match verb.method:
-            case "post" | "put":
-                return self.definitions.kinds.get(gvk, "")
-            case "patch":
-                return f"{_META}.Patch"
-            case "delete":
-                return f"{_META}.DeleteOptions"
-        return ""
+    # -- of a collection
 
-    def _answer(self, gvk: GVK, verb: _Verb) -> str:
-        if verb.action == "list":
-            return self.definitions.kinds.get(gvk._replace(kind=self.info.list_kind), "")
-        if verb.method == "delete":
-            return f"{_META}.Status"
-        return self.definitions.kinds.get(gvk, "")
+    def _list(self, scope: str, tail: str = "") -> Route:
+        info = self._info
+        watched = "list or watch" if "watch" in info.verbs else "list"
+        return Route(
+            "get",
+            f"list{scope}{info.kind}{tail}",
+            f"{watched} objects of kind {info.kind}",
+            self._definition(info.gvk._replace(kind=info.list_kind)),
+            "list",
+            info.gvk,
+            LIST,
+            consumes=self._takes,
+            produces=self._forms if info.custom else _STREAMS,
+        )
 
-    def _operation_id(self, verb: _Verb, *, everywhere: bool, subresource: Subresource | None) -> str:
-        words = {"get": "read", "post": "create", "put": "replace", "deletecollection": "deleteCollection"}
-        group = "".join(part[:1].upper() + part[1:] for part in self.group_id.split("_"))
-        scope = "Namespaced" if self.info.namespaced and not everywhere else ""
-        sub = subresource.name[:1].upper() + subresource.name[1:] if subresource else ""
-        tail = "ForAllNamespaces" if everywhere else ""
-        return f"{words.get(verb.action, verb.action)}{group}{scope}{self.info.kind}{sub}{tail}"
+    def _create(self, sub: Subresource | None = None) -> Route:
+        carried = self._carried(sub)
+        of = f"create {sub.name} of" if sub else "create"
+        return Route(
+            "post",
+            self._name("create", sub),
+            f"{of}{_article(self._info.kind)}{self._info.kind}",
+            self._definition(carried),
+            "post",
+            self._shown(sub),
+            WRITE,
+            self._definition(carried),
+            {**_CREATED, **_ACCEPTED},
+            self._takes,
+            self._forms,
+        )
 
-    # -- dialects
+    def _delete_collection(self) -> Route:
+        info = self._info
+        return Route(
+            "delete",
+            f"deletecollection{self._scope}{info.kind}",
+            f"delete collection of {info.kind}",
+            f"{META}.Status",
+            "deletecollection",
+            info.gvk,
+            LIST if info.custom else DELETE_COLLECTION,
+            "" if info.custom else f"{META}.DeleteOptions",
+            consumes=self._takes,
+            produces=self._forms,
+        )
 
-    def _ref(self, name: str) -> Object:
-        return {"$ref": PREFIX[self.dialect] + name} if name else {"type": "string"}
+    # -- of an object
 
-    def _response(self, description: str, answer: str, media_types: list[str]) -> Object:
-        if self.dialect == "v2":
-            return {"description": description, "schema": self._ref(answer)}
-        return {"content": {media: {"schema": self._ref(answer)} for media in media_types}, "description": description}
+    def _get(self, sub: Subresource | None) -> Route:
+        return Route(
+            "get",
+            self._name("read", sub),
+            self._words("read", sub),
+            self._definition(self._carried(sub)),
+            "get",
+            self._shown(sub),
+            ("resourceVersion", "pretty") if self._info.custom else ("pretty",),
+            consumes=self._takes,
+            produces=self._forms,
+        )
 
-    def _v2(self, operation: Object, verb: _Verb, body: str) -> Object:
-        if body:
-            parameter: Object = {"in": "body", "name": "body", "schema": self._ref(body)}
-            if verb.method != "delete":
-                parameter["required"] = True
-            operation["parameters"] = [parameter, *operation.get("parameters", ())]
-        consumes = self._patches if verb.method == "patch" else ["*/*"]
-        return {**operation, "consumes": consumes, "schemes": ["https"]}
+    def _update(self, sub: Subresource | None) -> Route:
+        kept = self._definition(self._carried(sub))
+        return Route(
+            "put",
+            self._name("replace", sub),
+            self._words("replace", sub),
+            kept,
+            "put",
+            self._shown(sub),
+            WRITE,
+            kept,
+            _CREATED,
+            self._takes,
+            self._forms,
+        )
 
-    def _v3(self, operation: Object, verb: _Verb, body: str) -> Object:
-        if body:
-            types = self._patches if verb.method == "patch" else ["*/*"]
-            content = {media: {"schema": self._ref(body)} for media in types}
-            operation["requestBody"] = {"content": content, **({} if verb.method == "delete" else {"required": True})}
-        return operation
+    def _patch(self, sub: Subresource | None) -> Route:
+        return Route(
+            "patch",
+            self._name("patch", sub),
+            self._words("partially update", sub),
+            self._definition(self._carried(sub)),
+            "patch",
+            self._shown(sub),
+            PATCH,
+            f"{META}.Patch",
+            {} if self._info.custom else _CREATED,
+            self._patches,
+            self._forms,
+        )
 
-    def _query_parameter(self, name: str) -> Object:
-        type_, description = _PARAMETERS[name]
-        return self._parameter({"description": description, "in": "query", "name": name}, type_)
+    def _delete(self, sub: Subresource | None) -> Route:
+        info = self._info
+        return Route(
+            "delete",
+            self._name("delete", sub),
+            f"delete{_article(info.kind)}{info.kind}",
+            self._definition(info.gvk) if returned_when_deleted(info) else f"{META}.Status",
+            "delete",
+            info.gvk,
+            DELETE,
+            f"{META}.DeleteOptions",
+            _ACCEPTED,
+            self._takes,
+            self._forms,
+        )
 
-    def _path_parameter(self, name: str, description: str) -> Object:
-        return self._parameter({"description": description, "in": "path", "name": name, "required": True}, "string")
+    # -- of what is passed on
 
-    def _parameter(self, parameter: Object, type_: str) -> Object:
-        kind: Mapping[str, Any] = {"type": type_, "uniqueItems": True}
-        return {**parameter, **kind} if self.dialect == "v2" else {**parameter, "schema": kind}
+    def _log(self) -> Route:
+        info = self._info
+        name, words = f"read{self._scope}{info.kind}Log", f"read log of the specified {info.kind}"
+        produces = ("text/plain", *FORMS)
+        return Route("get", name, words, "", "get", info.gvk, LOG, produces=produces)
+
+    def _connects(self, sub: Subresource, tail: str = "") -> list[Route]:
+        methods = {_METHODS[verb] for verb in sub.verbs} | ({"head", "options"} if sub.name == "proxy" else set())
+        what = f"{self._scope}{self._info.kind}{sub.name.capitalize()}{tail}"
+        return [
+            Route(
+                method,
+                f"connect{method.capitalize()}{what}",
+                f"connect {method.upper()} requests to {sub.name} of {self._info.kind}",
+                "",
+                "connect",
+                sub.gvk,
+                connect_parameters(sub.gvk),
+                produces=ANY,
+            )
+            for method in sorted(methods)
+        ]
+
+    def _watches(self, namespace: str | None) -> Iterator[tuple[str, list[Route]]]:
+        gvr, kind = self._info.gvr, self._info.kind
+        words = f"watch individual changes to a list of {kind}. {_WATCH_INSTEAD}."
+        if namespace is not None:
+            yield _watch_path(gvr), [self._watch("watchlist", f"watch{kind}ListForAllNamespaces", words)]
+        yield _watch_path(gvr, namespace), [self._watch("watchlist", f"watch{self._scope}{kind}List", words)]
+        words = f"watch changes to an object of kind {kind}. {_WATCH_INSTEAD}, filtered to a single item with the "
+        one = self._watch("watch", f"watch{self._scope}{kind}", f"{words}'fieldSelector' parameter.")
+        yield _watch_path(gvr, namespace, "{name}"), [one]
+
+    def _watch(self, action: str, name: str, words: str) -> Route:
+        return Route("get", name, words, f"{META}.WatchEvent", action, self._info.gvk, LIST, produces=_STREAMS)
+
+    # -- names
+
+    def _carried(self, sub: Subresource | None) -> GVK:
+        return sub.gvk if sub else self._info.gvk
+
+    def _shown(self, sub: Subresource | None) -> GVK:
+        """The kind that an operation names: of a custom resource its own, also where a Scale is carried."""
+        return self._info.gvk if self._info.custom else self._carried(sub)
+
+    def _definition(self, gvk: GVK) -> str:
+        return self._definitions.kinds.get(gvk, "")
+
+    def _name(self, verb: str, sub: Subresource | None) -> str:
+        return f"{verb}{self._scope}{self._info.kind}{sub.name.capitalize() if sub else ''}"
+
+    def _words(self, verb: str, sub: Subresource | None) -> str:
+        return f"{verb} {sub.name + ' of ' if sub else ''}the specified {self._info.kind}"
 
 
-def _group_id(gvk: GVK) -> str:
-    """The tag of a group version: `apps_v1`, `core_v1`, `rbacAuthorization_v1`."""
-    parts = (gvk.group or "core").removesuffix(".k8s.io").split(".")
-    name = parts[0] + "".join(part[:1].upper() + part[1:] for part in parts[1:])
-    return f"{name}_{gvk.version}"
+def _watch_path(gvr: GVR, namespace: str | None = None, name: str | None = None) -> str:
+    path = gvr.path(namespace, name)
+    root = f"/apis/{gvr.api_version}" if gvr.group else f"/api/{gvr.api_version}"
+    return f"{root}/watch{path.removeprefix(root)}"
+
+
+def _article(kind: str) -> str:
+    """Plurals have none, and a word like class is no plural."""
+    if kind.endswith("s") and not kind.endswith("ss"):
+        return " "
+    return " an " if kind[0].lower() in "aeiou" else " a "
