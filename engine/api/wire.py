@@ -31,6 +31,7 @@ class ClientCertificate(NamedTuple):
     common_name: str
     organizations: tuple[str, ...] = ()
     fingerprint: str = ""  # SHA-256 of the certificate, in hexadecimal; "" where a subject is all there is
+    uids: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)

@@ -13,8 +13,6 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import orjson
-
 from engine.api.errors import ApiError, PlainTextError, bad_request, internal, method_not_allowed, unavailable
 from engine.api.wire import Request, Response
 from engine.apiserver.audit import Auditor
@@ -23,7 +21,7 @@ from engine.apiserver.authentication.constrained_impersonation import Impersonat
 from engine.apiserver.authentication.impersonation import asked_for
 from engine.apiserver.authentication.remarks import Remarks
 from engine.apiserver.authentication.union import Authentication
-from engine.apiserver.authorization import Attributes, UnionAuthorizer, Verdict, forbidden
+from engine.apiserver.authorization import AccessDenied, Attributes, UnionAuthorizer, Verdict, forbidden
 from engine.apiserver.call import Call, describe
 from engine.apiserver.causes import causes_of
 from engine.apiserver.deadlines import Deadlines
@@ -40,6 +38,7 @@ from engine.apiserver.registry.options import manager_of
 from engine.apiserver.request_info import RequestInfo, check_path, parse
 from engine.apiserver.rest import Rest
 from engine.apiserver.routing import check_start
+from engine.apiserver.warning_headers import warning_header
 from engine.clock import wall
 from engine.rng import Rng
 from engine.store.types import NoSpaceError, RequestTooLargeError, StoreError
@@ -54,7 +53,8 @@ _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 _TIMEOUT = 504
 _AUDIT_ID = "audit-id"
 _AUTHORIZATION = "authorization.k8s.io"
-_PLAIN_TEXT = {"content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff"}
+_NO_SNIFFING = {"x-content-type-options": "nosniff"}
+_PLAIN_TEXT = {"content-type": "text/plain; charset=utf-8", **_NO_SNIFFING}
 
 Step = Callable[[Call], Awaitable[Response]]
 
@@ -148,8 +148,8 @@ class Chain:
     def _say_more(self, call: Call, response: Response) -> None:
         """The headers that the filters of the chain set."""
         headers = response.headers
-        if call.warnings:
-            headers["warning"] = ", ".join(f"299 - {_quoted(text)}" for text in dict.fromkeys(call.warnings))
+        if warned := warning_header(call.warnings):
+            headers["warning"] = warned
         if _component(call.request):
             return
         headers[_AUDIT_ID] = self._audit_id(call)
@@ -330,10 +330,8 @@ def _note_revision(span: Span, response: Response) -> None:
 
 def _failed(error: ApiError) -> Response:
     headers = {"retry-after": str(error.retry_after)} if error.retry_after else {}
+    if isinstance(error, AccessDenied):
+        headers |= _NO_SNIFFING
     if isinstance(error, PlainTextError):  # as Go's http.Error writes it
         return Response(error.code, f"{error.text}\n".encode(), {**_PLAIN_TEXT, **headers})
     return Response(error.code, error.status, headers)
-
-
-def _quoted(text: str) -> str:
-    return orjson.dumps(text).decode()

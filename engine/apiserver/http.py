@@ -31,6 +31,7 @@ from engine.api.wire import (
     Request,
     Response,
 )
+from engine.apiserver.authentication.x509 import UID_ATTRIBUTE
 from engine.apiserver.connections import Server, body_invited, refusal
 from engine.apiserver.handshake import protocols_offered, wants_web_socket
 from engine.apiserver.protobuf.answers import FRAME_HEAD
@@ -49,6 +50,7 @@ LIST_CHUNK = 200
 STOP_SECONDS = 1.0
 REAP_SECONDS = 1.0  # of this machine's time, as all that is about sockets
 _TOO_LARGE = f"limit is {BODY_LIMIT}"
+_NOT_KEPT = {"cache-control": "no-cache, private"}  # of answers that do not say better (filters/cachecontrol.go)
 
 
 class HttpServer:
@@ -112,7 +114,8 @@ class HttpServer:
         request = await _request(incoming)
         if request is None:
             error = too_large(_TOO_LARGE)
-            return web.Response(status=error.code, body=orjson.dumps(error.status), content_type=JSON)
+            body = orjson.dumps(error.status, option=orjson.OPT_APPEND_NEWLINE)
+            return web.Response(status=error.code, body=body, content_type=JSON, headers=_NOT_KEPT)
         response = await self._handler.handle(request)
         if response.upgrade is not None:
             return await serve_socket(incoming, response.upgrade)
@@ -161,7 +164,7 @@ class HttpServer:
             data = body
         else:
             data = await self._encoded(request, response, headers)
-        headers.setdefault("cache-control", "no-cache, private")
+        headers = {**_NOT_KEPT, **headers}
         if len(data) >= GZIP_FROM and _takes_gzip(request.headers.get("accept-encoding", "")):
             # In a thread: the bytes are nobody else's, and the loop goes on.
             data = await asyncio.to_thread(gzip.compress, data, 1)
@@ -211,7 +214,7 @@ class HttpServer:
         source: EventStream | ByteStream,
     ) -> web.StreamResponse:
         self._streams[id(source)] = (source, incoming)
-        outgoing = web.StreamResponse(status=response.status, headers=response.headers)
+        outgoing = web.StreamResponse(status=response.status, headers={**_NOT_KEPT, **response.headers})
         outgoing.enable_chunked_encoding()
         try:
             await outgoing.prepare(incoming)
@@ -286,6 +289,8 @@ async def _request(incoming: web.BaseRequest) -> Request | None:
     headers: dict[str, str] = {}
     for name, value in incoming.headers.items():
         key = name.lower()
+        if key == "authorization" and key in headers:
+            continue  # the first one counts
         between = "\n" if key.startswith("impersonate-") else ", "
         headers[key] = f"{headers[key]}{between}{value}" if key in headers else value
     return Request(
@@ -305,17 +310,20 @@ def _certificate(incoming: web.BaseRequest) -> ClientCertificate | None:
     peer = incoming.get_extra_info("peercert")
     if not peer:
         return None
-    name, organizations = "", []
+    name, organizations, uids = "", [], []
     for relative in peer.get("subject", ()):
         for attribute, value in relative:
             if attribute == "commonName":
                 name = value
             elif attribute == "organizationName":
                 organizations.append(value)
+            elif attribute == UID_ATTRIBUTE:
+                uids.append(value)
     if not name:
         return None
     tls = incoming.get_extra_info("ssl_object")
-    return ClientCertificate(name, tuple(organizations), hashlib.sha256(tls.getpeercert(True)).hexdigest())
+    fingerprint = hashlib.sha256(tls.getpeercert(True)).hexdigest()
+    return ClientCertificate(name, tuple(organizations), fingerprint, tuple(uids))
 
 
 def _takes_gzip(accept_encoding: str) -> bool:

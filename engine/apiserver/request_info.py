@@ -60,8 +60,9 @@ class RequestInfo(NamedTuple):
 
 @lru_cache(maxsize=65_536)
 def _parse(method: str, path: str) -> RequestInfo:
+    path = unquote(path)  # as Go's URL.Path: a slash that is escaped parts as any other
     other = RequestInfo(False, path, method.lower())
-    parts = unquote(path).strip("/").split("/")  # as Go's URL.Path: a slash that is escaped parts as any other
+    parts = path.strip("/").split("/")
     if len(parts) < 3 or parts[0] not in ("api", "apis"):
         return other
     if parts[0] == "api":

@@ -165,7 +165,7 @@ class ApiServer:
         used = TokenMetrics()
         legacy = LegacyTokens(lookup, self._loopback, world.clock, used, release=definitions.release)
         tokens = ServiceAccountAuthenticator(issuer, lookup, legacy, used)
-        authenticator = UnionAuthenticator((X509Authenticator(), tokens, *authenticators))
+        authenticator = UnionAuthenticator((X509Authenticator(definitions.release), tokens, *authenticators))
         further = UnionAuthenticator(authenticators, anonymous=False)
         nodes = NodeAuthorizer(self._caches, lookup, resources, rules=node_rules(definitions.release))
         authorizer = UnionAuthorizer((PrivilegedGroups(), nodes, rbac))

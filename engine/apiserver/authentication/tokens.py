@@ -19,6 +19,7 @@ from engine.api.duration import parse_time
 from engine.api.errors import unauthorized
 from engine.api.types import GVR, NODES, PODS, SECRETS, SERVICE_ACCOUNTS, Object
 from engine.api.wire import Request
+from engine.apiserver.authentication.bearer import bearer_token
 from engine.apiserver.authentication.discovery import configuration, key_id, key_set
 from engine.apiserver.authentication.legacy_tokens import LegacyTokens
 from engine.apiserver.authentication.remarks import Remarks
@@ -140,8 +141,7 @@ class ServiceAccountAuthenticator:
 
     async def authenticate(self, request: Request, remarks: Remarks) -> UserInfo | None:
         """Raises ApiError 401 for a bearer token that is not good."""
-        scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        token = token.strip() if scheme.lower() == "bearer" else ""
+        token = bearer_token(request.headers.get("authorization", ""), remarks)
         if not (token := token or offered_token(request)):
             return None
         try:

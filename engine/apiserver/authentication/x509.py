@@ -1,4 +1,5 @@
-"""Client certificates: the common name is the user, the organisations are the groups.
+"""Client certificates: the common name is the user, the organisations are the groups, and since 1.33 there may be a
+uid.
 
 The transport has verified the chain; over HTTPS against the cluster's CA, in-process by construction
 (apiserver pkg/authentication/request/x509, CommonNameUserConversion).
@@ -6,21 +7,31 @@ The transport has verified the chain; over HTTPS against the cluster's CA, in-pr
 
 from __future__ import annotations
 
+from engine.api.errors import unauthorized
 from engine.api.wire import Request
 from engine.apiserver.authentication.remarks import Remarks
 from engine.apiserver.authentication.user import UserInfo
 
 CREDENTIAL_ID = "authentication.kubernetes.io/credential-id"
+UID_ATTRIBUTE = "1.3.6.1.4.1.57683.2"  # of a subject
+_UIDS_SINCE = (1, 33)  # AllowParsingUserUIDFromCertAuth
 
 
 class X509Authenticator:
     name = "x509"
 
+    def __init__(self, release: tuple[int, int]) -> None:
+        self._with_uids = release >= _UIDS_SINCE
+
     async def authenticate(self, request: Request, remarks: Remarks) -> UserInfo | None:
+        """Raises ApiError 401 for a uid that is empty or one of several."""
         certificate = request.certificate
         if certificate is None or not certificate.common_name:
             return None
-        user = UserInfo(certificate.common_name, groups=certificate.organizations)
+        uids = certificate.uids if self._with_uids else ()
+        if len(uids) > 1 or "" in uids:
+            raise unauthorized()
+        user = UserInfo(certificate.common_name, "".join(uids), certificate.organizations)
         if not certificate.fingerprint:
             return user
         return user._replace(extra=((CREDENTIAL_ID, (f"X509SHA256={certificate.fingerprint}",)),))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from typing import NamedTuple
 
 from engine.api.errors import ApiError
+from engine.api.golang.text import quoted
 from engine.api.types import Object
 from engine.apiserver.authentication.user import SYSTEM_MASTERS
 from engine.apiserver.authorization.attributes import Attributes, Authorizer, Decision, Verdict
@@ -50,27 +52,31 @@ class UnionAuthorizer:
         return Authorization(Decision(Verdict.NO_OPINION, "\n".join(reasons)), tuple(verdicts))
 
 
-def question(attributes: Attributes) -> str:
+class AccessDenied(ApiError):
+    """403 of the authorizers."""
+
+
+def _question(attributes: Attributes) -> str:
     """`User "jane" cannot list resource "pods" in API group "" in the namespace "default"`."""
-    user = attributes.user.name
+    subject = f"User {quoted(attributes.user.name)} cannot {attributes.verb}"
     if not attributes.is_resource:
-        return f'User "{user}" cannot {attributes.verb} path "{attributes.path}"'
+        return f"{subject} path {quoted(attributes.path)}"
     resource = attributes.resource + (f"/{attributes.subresource}" if attributes.subresource else "")
-    where = f'in the namespace "{attributes.namespace}"' if attributes.namespace else "at the cluster scope"
-    return f'User "{user}" cannot {attributes.verb} resource "{resource}" in API group "{attributes.group}" {where}'
+    where = f"in the namespace {quoted(attributes.namespace)}" if attributes.namespace else "at the cluster scope"
+    return f"{subject} resource {quoted(resource)} in API group {quoted(attributes.group)} {where}"
 
 
-def forbidden(attributes: Attributes, reason: str = "") -> ApiError:
-    """The 403 with the real text."""
-    why = question(attributes) + (f": {reason}" if reason else "")
+def forbidden(attributes: Attributes, reason: str = "") -> AccessDenied:
+    """The 403 with the real text, in which what was asked for looks like no HTML."""
+    why = escape(_question(attributes), quote=False) + (f": {reason}" if reason else "")
     if not attributes.is_resource:
-        return ApiError(403, "Forbidden", f"forbidden: {why}", details={})
+        return AccessDenied(403, "Forbidden", f"forbidden: {why}", details={})
     subject = attributes.resource + (f".{attributes.group}" if attributes.group else "")
     details: Object = {}
     if attributes.name:
-        subject += f' "{attributes.name}"'
+        subject += f" {quoted(attributes.name)}"
         details["name"] = attributes.name
     if attributes.group:
         details["group"] = attributes.group
     details["kind"] = attributes.resource
-    return ApiError(403, "Forbidden", f"{subject} is forbidden: {why}", details=details)
+    return AccessDenied(403, "Forbidden", f"{subject} is forbidden: {why}", details=details)
