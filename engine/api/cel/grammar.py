@@ -8,7 +8,8 @@ from typing import Any
 
 _WRAPPED = re.compile(r"^[A-Z_]+: |\s*\[[A-Z_]+\]$")
 _SYNTAX = re.compile(r"(?m)^ERROR: <input>:(\d+):(\d+): (.*)$(?:\n \| .*\n \| .*)?")
-TOO_DEEP = "ERROR: <input>:-1:0: expression recursion limit exceeded: 250"
+TOO_DEEP = "ERROR: <input>:-1:0: expression recursion limit exceeded: 250"  # as the words are read
+TOO_HIGH = "ERROR: <input>:-1:0: max recursion depth exceeded"  # as the tree is made of them
 
 
 @lru_cache(maxsize=1)

@@ -146,7 +146,11 @@ class _Planner:
         def has(frame: Frame) -> bool:
             owner = owner_step(frame)
             frame.spend(test_cost)
-            return name in owner if isinstance(owner, dict) else optional_field(owner, name).there
+            if not isinstance(owner, dict):
+                return optional_field(owner, name).there
+            if (value := owner.get(name)).__class__ is Failed:
+                raise value.error
+            return name in owner
 
         return has if node.test else select
 

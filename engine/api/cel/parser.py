@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from engine.api.cel.grammar import TOO_DEEP, what_is_wrong
+from engine.api.cel.grammar import TOO_DEEP, TOO_HIGH, what_is_wrong
 from engine.api.cel.macros import MacroError, Macros, expanded
 from engine.api.cel.syntax import CompileError, Issue, Node, Source
 from engine.api.cel.tokens import NoToken, Token, tokens
@@ -30,7 +30,7 @@ _ARITHMETIC = {
     "-": ("_-_", 1),
 }  # and what binds closer
 _MACROS = Macros()
-_MOST_NESTED = 250  # rules of one kind within each other
+_MOST_NESTED = 250  # rules of one kind within each other, or nodes of a tree above each other
 
 
 class _Broken(Exception):
@@ -49,6 +49,8 @@ def parse(text: str, macros: Macros = _MACROS) -> Node:
         parser.tokens = tokens(text)
         root = parser.expression()
         parser.take("end")
+        if parser.height > _MOST_NESTED:
+            raise CompileError(TOO_HIGH)
     except (_TooDeep, RecursionError):
         raise CompileError(TOO_DEEP) from None
     except (_Broken, NoToken):
@@ -64,6 +66,9 @@ class _Parser:
         self.macros = macros
         self.place = 0
         self.depths = dict.fromkeys(("expr", "relation", "calc", "member"), 0)
+        # Of what was read last: how many choices, operators, fields, calls on something and indices are within each
+        # other. That counts as the tree is made, and the rules that are begun within each other before that.
+        self.height = 0
         self.issues: list[Issue] = []
 
     # -- words
@@ -91,19 +96,18 @@ class _Parser:
     # -- expressions, from the loosest bond to the closest
 
     @contextmanager
-    def _within(self, rule: str) -> Iterator[Callable[[], None]]:
-        """A rule of the grammar begins. What it gives is called where the rule takes what it has read so far as its
-        own first part, as chains of operators do: cel-go counts that as one more rule within another."""
-        before = self.depths[rule]
+    def _within(self, rule: str) -> Iterator[None]:
+        """A rule of the grammar begins. One that takes what it has read so far as its own first part, as chains of
+        operators do, is no deeper for it: ANTLR ends a rule before it begins the next."""
+        self.depths[rule] += 1
+        if self.depths[rule] > _MOST_NESTED:
+            raise _TooDeep
+        yield
+        self.depths[rule] -= 1
 
-        def deeper() -> None:
-            self.depths[rule] += 1
-            if self.depths[rule] > _MOST_NESTED:
-                raise _TooDeep
-
-        deeper()
-        yield deeper
-        self.depths[rule] = before
+    def _above(self, *heights: int) -> None:
+        """What was read is a node above others."""
+        self.height = 1 + max(heights)
 
     def expression(self) -> Node:
         with self._within("expr"):
@@ -113,9 +117,12 @@ class _Parser:
         condition = self.either()
         mark = self.skip("?")
         if mark is not None:
+            first = self.height
             yes = self.either()
+            second = self.height
             self.take(":")
             condition = _call("_?_:_", mark.offset, condition, yes, self.expression())
+            self._above(first, second, self.height)
         return condition
 
     def either(self) -> Node:
@@ -125,22 +132,23 @@ class _Parser:
         return self._balanced(self.relation, "&&", "_&&_")
 
     def relation(self) -> Node:
-        with self._within("relation") as deeper:
+        with self._within("relation"):
             left = self.calc(1)
             while self.peek().kind in _RELATIONS:
-                deeper()
-                token = self.next()
-                left = _call(_RELATIONS[token.kind], token.offset, left, self.calc(1))
+                token, height = self.next(), self.height
+                with self._within("relation"):
+                    left = _call(_RELATIONS[token.kind], token.offset, left, self.calc(1))
+                self._above(height, self.height)
         return left
 
     def calc(self, least: int) -> Node:
         """Of operators that bind at least as closely."""
-        with self._within("calc") as deeper:
+        with self._within("calc"):
             left = self.unary()
             while (found := _ARITHMETIC.get(self.peek().kind)) is not None and found[1] >= least:
-                deeper()
-                token = self.next()
+                token, height = self.next(), self.height
                 left = _call(found[0], token.offset, left, self.calc(found[1] + 1))
+                self._above(height, self.height)
         return left
 
     def _balanced(self, below: Callable[[], Node], operator: str, function: str) -> Node:
@@ -148,7 +156,9 @@ class _Parser:
         terms, places = [below()], []
         while (token := self.skip(operator)) is not None:
             places.append(token.offset)
+            height = self.height
             terms.append(below())
+            self.height = max(height, self.height)
 
         def tree(first: int, last: int) -> Node:
             middle = (first + last + 1) // 2
@@ -175,11 +185,12 @@ class _Parser:
     # -- members
 
     def member(self) -> Node:
-        with self._within("member") as deeper:
+        with self._within("member"):
             made = self.primary()
             while self.peek().kind in (".", "["):
-                deeper()
+                height, self.height = self.height, 0
                 made = self._index(made) if self.peek().kind == "[" else self._select(made)
+                self._above(height, self.height)
         return made
 
     def _index(self, owner: Node) -> Node:
@@ -211,10 +222,17 @@ class _Parser:
         made: list[Node] = []
         if self.skip(")") is not None:
             return made
-        made.append(self.expression())
+        made.append(self._part())
         while self.skip(",") is not None:
-            made.append(self.expression())
+            made.append(self._part())
         self.take(")")
+        return made
+
+    def _part(self) -> Node:
+        """One of several expressions beside each other, of which the highest counts."""
+        before, self.height = self.height, 0
+        made = self.expression()
+        self.height = max(before, self.height)
         return made
 
     def _called(self, name: str, bracket: Token, args: list[Node], target: Node | None) -> Node:
@@ -227,6 +245,7 @@ class _Parser:
     # -- primaries
 
     def primary(self) -> Node:
+        self.height = 0
         token = self.peek()
         match token.kind:
             case "ident" | ".":
@@ -271,7 +290,7 @@ class _Parser:
             token = self.peek()
             made.keys.append((self._field_name(), token.offset))
             colon = self.take(":")
-            made.args.append(self.expression())
+            made.args.append(self._part())
             made.keys[-1] = (made.keys[-1][0], colon.offset)
             if self.skip(",") is None and self.peek().kind != "}":
                 raise _Broken
@@ -284,7 +303,7 @@ class _Parser:
         while self.skip("]") is None:
             if self.skip("?") is not None:
                 optional.add(len(made.args))
-            made.args.append(self.expression())
+            made.args.append(self._part())
             if self.skip(",") is None and self.peek().kind != "]":
                 raise _Broken
         made.optional = frozenset(optional)
@@ -296,9 +315,9 @@ class _Parser:
         while self.skip("}") is None:
             if self.skip("?") is not None:
                 optional.add(len(made.args))
-            made.keys.append(self.expression())
+            made.keys.append(self._part())
             self.take(":")
-            made.args.append(self.expression())
+            made.args.append(self._part())
             if self.skip(",") is None and self.peek().kind != "}":
                 raise _Broken
         made.optional = frozenset(optional)

@@ -277,6 +277,8 @@ def test_many_terms_are_no_deep_expression() -> None:
         pytest.param("", "n", " + n", id="sums"),
         pytest.param("n > 1 ? 1 : ", "2", "", id="choices"),
         pytest.param("", "any", ".?a", id="fields"),
+        pytest.param("{1: 1}[", "1", "]", id="indices"),
+        pytest.param("[1].all(x, ", "true", ")", id="loops"),
     ],
 )
 def test_an_expression_is_nested_as_deep_as_cel_go_takes_it(before: str, inner: str, after: str) -> None:
@@ -285,25 +287,33 @@ def test_an_expression_is_nested_as_deep_as_cel_go_takes_it(before: str, inner: 
     assert program.estimate(lambda path: 1).most < 10_000
 
 
-def test_a_call_on_something_is_two_parts_of_an_expression() -> None:
-    loops = "[1].all(x, " * 124 + "true" + ")" * 124
-    assert ENVIRONMENT.compile(loops).run(VALUES).value is True
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("(" * 300 + "1" + ")" * 300, id="brackets"),
+        pytest.param("(n == " * 125 + "n" + ")" * 125, id="relations on the right"),
+        pytest.param("n > 1 ? 1 : " * 250 + "2", id="choices"),
+        pytest.param("[" * 3000, id="lists"),
+    ],
+)
+def test_what_is_nested_too_deep_is_refused(source: str) -> None:
+    with pytest.raises(CompileError, match="expression recursion limit exceeded: 250"):
+        ENVIRONMENT.compile(source)
 
 
 @pytest.mark.parametrize(
     "source",
     [
-        pytest.param("(" * 300 + "1" + ")" * 300, id="brackets"),
-        pytest.param("any" + ".a" * 250, id="fields"),
-        pytest.param("n" + " + n" * 250, id="sums"),
-        pytest.param("n" + " * n / n" * 125, id="products"),
-        pytest.param("n" + " == n" * 250, id="relations"),
-        pytest.param("n > 1 ? 1 : " * 250 + "2", id="choices"),
-        pytest.param("[" * 3000, id="lists"),
+        pytest.param("any" + ".a" * 251, id="fields"),
+        pytest.param("n" + " + n" * 251, id="sums"),
+        pytest.param("n" + " * n / n" * 126, id="products"),
+        pytest.param("n" + " == n" * 251, id="relations"),
+        pytest.param("(" * 126 + "any" + " + any).a" * 126, id="sums and fields"),
+        pytest.param("[1].all(x, " * 125 + "n" + " == n" * 126 + ")" * 125, id="loops and relations"),
     ],
 )
-def test_what_is_too_deep_is_refused(source: str) -> None:
-    with pytest.raises(CompileError, match="expression recursion limit exceeded: 250"):
+def test_chains_that_are_too_long_are_refused_otherwise(source: str) -> None:
+    with pytest.raises(CompileError, match="max recursion depth exceeded"):
         ENVIRONMENT.compile(source)
 
 

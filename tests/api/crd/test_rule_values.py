@@ -134,6 +134,11 @@ WRONG: list[tuple[Object, Any, str, str]] = [
         "string(type(self.a)) == ''",
         "no matching overload for 'string' applied to '(type(",
     ),
+    # What is not of its type, as what was there before its schema said so may be, is not even known to be there.
+    (fields(a=fields(b=TEXT)), {"a": []}, "has(self.a)", "expected a map for the provided schema with type=object"),
+    (fields(a=many(TEXT)), {"a": {}}, "has(self.a)", "expected an array for the provided schema with type=array"),
+    (fields(a=EITHER), {"a": True}, "has(self.a)", "expected XIntOrString value to be either a string or integer"),
+    (fields(a=many(TEXT)), {"a": [None]}, "self.a[0] == 'x'", "got null for schema with nullable=false"),
 ]
 
 

@@ -53,7 +53,7 @@ _LOOSE_TIME = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ]?(\d\d:\d\d:\d\d(?:\.\d+)?)?([Z
 def to_cel(schema: Structural | None, value: Any, *, resource: bool = False) -> Any:
     """`resource` says that the value has type and metadata though its schema need not say so. A value that has not
     changed since its schema said another type of it is let be, but rules cannot speak of it."""
-    if schema is not None and value is not None and (misfit := _misfit(schema, value)):
+    if schema is not None and (misfit := _misfit(schema, value)):
         return Failed(EvaluationError(f"invalid data, {misfit}"))
     if isinstance(value, dict):
         return _object(schema, value, resource=resource or (schema is not None and schema.embedded))
@@ -68,6 +68,8 @@ def to_cel(schema: Structural | None, value: Any, *, resource: bool = False) -> 
 
 def _misfit(schema: Structural, value: Any) -> str:
     """What is said of a value that is not of its schema's type; "" for one that is."""
+    if value is None:
+        return "" if schema.nullable else "got null for schema with nullable=false"
     if schema.int_or_string:
         return "" if value.__class__ in (int, str) else "expected XIntOrString value to be either a string or integer"
     return "" if _fits(schema, value) else f"{_WANTED[schema.type]}{_found(schema, value)}"
