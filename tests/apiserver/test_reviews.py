@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import jwt
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from engine.api.errors import ApiError
 from engine.api.types import GVR, NODES, PODS, SECRETS, SERVICE_ACCOUNTS, Object
@@ -320,7 +322,12 @@ async def test_a_review_says_why_a_token_is_not_good(
     client: Client, default_account: Object, virtual_clock: VirtualClock
 ) -> None:
     assert (await review_token(client, "x"))["error"] == "invalid bearer token"
-    assert await review_token(client, " ") == {"user": {}}  # as if there were no token, but nobody either
+    for none in (" ", " x"):  # as if there were no token, which makes one anonymous
+        assert await review_token(client, none, "vault") == {
+            "authenticated": True,
+            "user": {"username": "system:anonymous", "groups": ["system:unauthenticated"]},
+            "audiences": ["vault"],
+        }
     await client.create(PODS, pod(), namespace="default")
     reference = {"apiVersion": "v1", "kind": "Pod", "name": "web"}
     short = (await request_token(client, expirationSeconds=600))["status"]["token"]
@@ -370,3 +377,75 @@ async def test_what_is_never_stored_was_never_made(virtual_clock: VirtualClock, 
         client = cluster.client(user_agent="kubectl/v1.37.1")
         answer = await client.create(GVR("authentication.k8s.io", "v1", "selfsubjectreviews"), review)
         assert answer["metadata"] == metadata
+
+
+def signed(key: ec.EllipticCurvePrivateKey, kid: str | None, **claims: Any) -> str:
+    headers = {"kid": kid} if kid is not None else {}
+    return jwt.encode({"iss": ISSUER, "aud": [ISSUER], **claims}, key, algorithm="ES256", headers=headers)
+
+
+async def test_a_token_of_another_key_is_told_apart_from_one_of_another_issuer(
+    client: Client, default_account: Object, virtual_clock: VirtualClock
+) -> None:
+    """TestTokenGenerateAndValidate of upstream."""
+    own = (await request_token(client, audiences=["vault"]))["status"]["token"]
+    kid = jwt.get_unverified_header(own)["kid"]
+    key = ec.generate_private_key(ec.SECP256R1())
+    head, claims, signature = own.split(".")
+    unsigned = jwt.encode({"iss": ISSUER}, "", algorithm="none")
+    rows = {
+        signed(key, kid): "[invalid bearer token, go-jose/go-jose: error in cryptographic primitive]",
+        signed(key, None): "[invalid bearer token, go-jose/go-jose: error in cryptographic primitive]",
+        signed(key, "other"): "[invalid bearer token, invalid signature, no keys found]",
+        signed(key, kid, iss="https://example.com"): "invalid bearer token",
+        unsigned: "invalid bearer token",
+        jwt.encode({"iss": ISSUER}, "secret" * 8, algorithm="HS256"): "invalid bearer token",
+        f"{head}.{claims}": "invalid bearer token",
+        f"{head}.{claims}.{signature[:-4]}AAAA": (
+            "[invalid bearer token, go-jose/go-jose: error in cryptographic primitive]"
+        ),
+    }
+    for token, error in rows.items():
+        assert await review_token(client, token) == {"user": {}, "error": error}
+    await virtual_clock.sleep(2 * 3600)  # whom it is for is looked at before how long it is good
+    assert "token audiences" in (await review_token(client, own))["error"]
+    assert "has expired" in (await review_token(client, own, "vault"))["error"]
+
+
+SELECTORS: dict[str, tuple[Object, str]] = {
+    "good ones": (
+        {"fieldSelector": {"requirements": [{"key": "a", "operator": "In", "values": ["b"]}]},
+         "labelSelector": {"requirements": [{"key": "a", "operator": "Exists"}]}}, "",
+    ),
+    "good texts": ({"fieldSelector": {"rawSelector": "a=b"}, "labelSelector": {"rawSelector": "a in (b)"}}, ""),
+    "a text that is none": (
+        {"fieldSelector": {"rawSelector": "&foo"}},
+        "spec.resourceAttributes.fieldSelector ignored due to parse error",
+    ),
+    "many values": (
+        {"fieldSelector": {"requirements": [{"key": "a", "operator": "In", "values": ["b", "c"]}]}},
+        "spec.resourceAttributes.fieldSelector ignored due to parse error",
+    ),
+    "only what newer servers know": (
+        {"fieldSelector": {"requirements": [{"key": "a", "operator": "Exists"}, {"key": "a", "operator": "Odd"}]},
+         "labelSelector": {"requirements": [{"key": "a", "operator": "Odd"}]}},
+        "spec.resourceAttributes.fieldSelector ignored due to parse error; "
+        "spec.resourceAttributes.labelSelector ignored due to parse error",
+    ),
+    "also what newer servers know": (
+        {"fieldSelector": {"requirements": [
+            {"key": "a", "operator": "NotIn", "values": ["b"]}, {"key": "a", "operator": "DoesNotExist"},
+         ]},
+         "labelSelector": {"requirements": [{"key": "a", "operator": "Odd"}, {"key": "b", "operator": "Exists"}]}},
+        "spec.resourceAttributes.fieldSelector partially ignored due to parse error; "
+        "spec.resourceAttributes.labelSelector partially ignored due to parse error",
+    ),
+}  # fmt: skip
+
+
+async def test_a_review_says_which_selectors_count_for_nothing(client: Client) -> None:
+    """TestAuthorizationAttributesFrom of upstream."""
+    for name, (selectors, told) in SELECTORS.items():
+        spec = {"resourceAttributes": {**_PODS, **selectors}}
+        status = (await ask(client, "SelfSubjectAccessReview", spec, {}))["status"]
+        assert (status["allowed"], status.get("evaluationError", "")) == (True, told), name

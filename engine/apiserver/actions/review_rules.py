@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from engine.api.errors import Cause
+from engine.api.errors import ApiError, Cause
+from engine.api.selectors import FieldSelector, LabelSelector
 from engine.api.types import Object
 from engine.api.validation.go_values import internal
 from engine.api.validation.labels import label_requirement
@@ -80,6 +82,39 @@ def _field_requirement(path: str, requirement: Any, problems: Problems) -> None:
         problems.required(f"{path}.values", "must be specified when `operator` is 'In' or 'NotIn'")
     if operator in _WITHOUT_VALUES and values:
         problems.forbidden(f"{path}.values", "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
+
+
+def evaluation_error(resource: Object) -> str:
+    """Which selectors of a question count for nothing, or not as a whole (registry/authorization/util helpers.go)."""
+    told = []
+    for field, parse, is_known in (
+        ("fieldSelector", FieldSelector.parse, _is_known_field),
+        ("labelSelector", LabelSelector.parse, _is_known_label),
+    ):
+        selector = resource.get(field) or {}
+        known = [is_known(each) for each in selector.get("requirements") or ()]
+        if raw := selector.get("rawSelector"):
+            known.append(_parses(parse, raw))
+        if not all(known):
+            partially = "partially " if any(known) else ""
+            told.append(f"spec.resourceAttributes.{field} {partially}ignored due to parse error")
+    return "; ".join(told)
+
+
+def _is_known_field(requirement: Object) -> bool:
+    return requirement.get("operator") in _WITH_VALUES and len(requirement.get("values") or ()) == 1
+
+
+def _is_known_label(requirement: Object) -> bool:
+    return requirement.get("operator") in (*_WITH_VALUES, *_WITHOUT_VALUES)
+
+
+def _parses(parse: Callable[[str], object], raw: str) -> bool:
+    try:
+        parse(raw)
+    except ApiError:
+        return False
+    return True
 
 
 def field_selector(attributes: Object) -> str:

@@ -12,19 +12,20 @@ from engine.api.errors import ApiError, aggregated, bad_request, invalid
 from engine.api.types import Object
 from engine.api.unset_times import with_unset_creation
 from engine.api.wire import Request
-from engine.apiserver.actions.review_rules import access_causes, field_selector
+from engine.apiserver.actions.review_rules import access_causes, evaluation_error, field_selector
 from engine.apiserver.authentication import UnionAuthenticator, UserInfo
 from engine.apiserver.authentication.bearer import bearer_token
 from engine.apiserver.authentication.remarks import Remarks
 from engine.apiserver.authentication.token_error import TokenError
 from engine.apiserver.authentication.tokens import ISSUER, ServiceAccountAuthenticator
-from engine.apiserver.authentication.user import AUTHENTICATED
+from engine.apiserver.authentication.user import AUTHENTICATED, NOBODY
 from engine.apiserver.authorization import Attributes, UnionAuthorizer, Verdict
 from engine.apiserver.authorization.nodes import is_node
 from engine.apiserver.authorization.rbac import RBACAuthorizer
 from engine.apiserver.call import Call
 
 _UNKNOWN = "invalid bearer token"
+_SELECTORS_SINCE = (1, 32)  # AuthorizeWithSelectors
 _NOT_LISTED = "node authorizer does not support user rule resolution"
 
 
@@ -85,6 +86,10 @@ class Reviews:
             status["denied"] = True
         if answer.reason:
             status["reason"] = answer.reason
+        if call.gvr_resource.release >= _SELECTORS_SINCE and (
+            error := evaluation_error(spec.get("resourceAttributes") or {})
+        ):
+            status["evaluationError"] = error
         return status
 
     def _rules(self, user: UserInfo, namespace: str) -> Object:
@@ -106,8 +111,8 @@ class Reviews:
     async def _token(self, token: str, audiences: list[str]) -> Object:
         """Asks as a request would whose header is `Bearer` and the token, but for these audiences. Nobody is told of
         the remarks that are made of it."""
-        if not token:
-            return {"user": {}}
+        if not token:  # as good as none, so that it is anybody's, and for whom it is asked
+            return {"authenticated": True, "user": NOBODY.to_json(), "audiences": audiences}
         try:
             user, meant = await self._tokens.examine(token, audiences, Remarks())
         except TokenError as error:

@@ -34,6 +34,9 @@ from engine.rng import Rng
 ISSUER = "https://kubernetes.default.svc.cluster.local"
 _CLAIM = "kubernetes.io"
 _ALGORITHM = "ES256"
+_ALGORITHMS = frozenset(
+    ("RS256", "ES256", "ES384", "ES512")
+)  # of tokens that are looked at (pkg/serviceaccount/jwt.go)
 _EXTRA = "authentication.kubernetes.io/"
 _LEEWAY = 60  # seconds that clocks may differ (go-jose's jwt.DefaultLeeway)
 BOUND = {"Pod": PODS, "Secret": SECRETS, "Node": NODES}
@@ -108,24 +111,46 @@ class TokenIssuer:
         return key_set(self._public, _ALGORITHM)
 
     def claims(self, token: str) -> dict[str, Any] | None:
-        """What a token says; None for one that is not ours. Raises TokenError for one that has ended."""
+        """What a token says; None for one that says that it is of another issuer. Raises TokenError for one that is
+        not signed by ours."""
+        if (key := _key_of_own(token)) is None:
+            return None
+        if key not in ("", key_id(self._public)):
+            raise TokenError("invalid signature, no keys found")
         try:
             claims: dict[str, Any] = jwt.decode(
                 token,
                 self._public,
                 algorithms=[_ALGORITHM],
-                issuer=ISSUER,
                 # The times are the model's, and whom the token is for is looked at by who asks.
                 options={"verify_exp": False, "verify_nbf": False, "verify_iat": False, "verify_aud": False},
             )
         except jwt.PyJWTError:
-            return None
-        now = self._clock.now().timestamp()
-        if now - _LEEWAY > claims.get("exp", 0):
-            raise TokenError("service account token has expired")
-        if now + _LEEWAY < claims.get("nbf", 0):
-            raise TokenError("service account token is not valid yet")
+            raise TokenError("go-jose/go-jose: error in cryptographic primitive") from None
         return claims
+
+    def check_times(self, claims: dict[str, Any]) -> None:
+        """Raises TokenError for a token that is not good now."""
+        now = self._clock.now().timestamp()
+        if now + _LEEWAY < claims.get("nbf", now):
+            raise TokenError("service account token is not valid yet")
+        if now - _LEEWAY > claims.get("exp", now):
+            raise TokenError("service account token has expired")
+        if now + _LEEWAY < claims.get("iat", now):
+            raise TokenError("service account token is issued in the future")
+
+
+def _key_of_own(token: str) -> str | None:
+    """The id of the key that a token of this issuer says it is signed with, "" where it says none; None of any other,
+    and of what is no token that it could have signed."""
+    try:
+        header = jwt.get_unverified_header(token)
+        claims = jwt.decode(token, options={"verify_signature": False})
+    except jwt.PyJWTError:
+        return None
+    if claims.get("iss") != ISSUER or header.get("alg") not in _ALGORITHMS:
+        return None
+    return str(header.get("kid", ""))
 
 
 class ServiceAccountAuthenticator:
@@ -159,6 +184,7 @@ class ServiceAccountAuthenticator:
         if not meant:
             shown = _quoted(claims.get("aud", ())), _quoted(audiences)
             raise TokenError("token audiences {} is invalid for the target audiences {}".format(*shown))
+        self._issuer.check_times(claims)
         private = claims.get(_CLAIM) or {}
         namespace, account = private.get("namespace", ""), private.get("serviceaccount") or {}
         if await self._legacy.check(token, claims, private, remarks):

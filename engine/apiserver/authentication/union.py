@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 from engine.api.errors import ApiError, unauthorized
 from engine.api.wire import Request
 from engine.apiserver.authentication.remarks import Remarks
-from engine.apiserver.authentication.user import ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED, UserInfo
+from engine.apiserver.authentication.user import AUTHENTICATED, NOBODY, UserInfo
 
 
 class Authenticator(Protocol):
@@ -54,7 +54,7 @@ class UnionAuthenticator:
                 return Authentication(self._with_group(user), authenticator.name, tuple(tried))
         if refusal is not None or not self._anonymous:
             raise refusal or unauthorized()
-        return Authentication(UserInfo(ANONYMOUS, groups=(UNAUTHENTICATED,)), "anonymous", (*tried, "anonymous"))
+        return Authentication(NOBODY, "anonymous", (*tried, "anonymous"))
 
     def _with_group(self, user: UserInfo) -> UserInfo:
         complete = self._complete.get(user)

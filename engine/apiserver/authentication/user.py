@@ -36,6 +36,9 @@ class UserInfo(NamedTuple):
         return shown
 
 
+NOBODY = UserInfo(ANONYMOUS, groups=(UNAUTHENTICATED,))
+
+
 def service_account_user(namespace: str, name: str, uid: str = "") -> UserInfo:
     return UserInfo(
         f"{SERVICE_ACCOUNT_PREFIX}{namespace}:{name}",
