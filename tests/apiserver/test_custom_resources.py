@@ -185,6 +185,32 @@ async def test_what_is_let_be_is_warned_of(client: Client) -> None:
     assert told == ['unrecognized format "shade"']
 
 
+async def test_formats_that_no_value_is_held_to_are_warned_of(client: Client) -> None:
+    """As from 1.36 on: which formats there are depends on the type; more than strings have some."""
+    formats = {
+        "small": ("integer", "int32"),
+        "part": ("number", "float"),
+        "name": ("string", "k8s-short-name"),
+        "when": (None, "date-time"),
+        "wide": ("integer", "uint64"),
+        "share": ("number", "decimal"),
+        "whole": ("number", "int64"),
+        "text": ("string", "int32"),
+        "any": (None, "colour"),
+        "flag": ("boolean", "yes-no"),
+        "parts": ("object", "email"),
+    }
+    fields: Object = {
+        name: {"format": format_} | ({"type": kind} if kind else {"x-kubernetes-preserve-unknown-fields": True})
+        for name, (kind, format_) in formats.items()
+    }
+    told = await _warnings(
+        client, "POST", DEFINITIONS.path(None), _definition({"type": "object", "properties": fields})
+    )
+    unknown = ("uint64", "decimal", "int64", "int32", "colour", "yes-no", "email")
+    assert sorted(told) == sorted(f'unrecognized format "{name}"' for name in unknown)
+
+
 async def test_status_is_apart_and_the_generation_counts_what_is_wanted(client: Client) -> None:
     await _define(client)
     made = await client.create(CRON_TABS, {**_cron_tab(), "status": {"n": 1}}, namespace="default")

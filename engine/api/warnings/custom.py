@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.api.crd import formats
+from engine.api.crd.number_ranges import ranged
 from engine.api.crd.structural import Structural
 from engine.api.types import Object
 from engine.api.validation.text import qualified_name
 
 _STANDARD_FINALIZERS = frozenset(("orphan", "foregroundDeletion"))
+_OF_TEXT = frozenset(("", "string"))  # types of which a format is one of texts
 
 
 def resource(new: Object, old: Object | None = None) -> list[str]:
@@ -37,14 +39,19 @@ def changed_definition(new: Object, old: Object) -> list[str]:
 
 
 def _unknown_formats(definition: Object) -> list[str]:
-    """Those of strings; what numbers may have is not looked at."""
+    """Those that no value of the type is held to: only strings, what has no type and, from 1.36 on, numbers have any
+    (pkg/apiserver/validation/formats.go, GetUnrecognizedFormats)."""
     found: dict[str, None] = {}
     for version in definition["spec"]["versions"]:
         schema = (version.get("schema") or {}).get("openAPIV3Schema")
         for node in _below(Structural(schema)) if schema else ():
-            if node.format and node.type == "string" and not formats.known(node.format):
+            if node.format and not _known(node):
                 found[node.format] = None
     return list(found)
+
+
+def _known(node: Structural) -> bool:
+    return formats.known(node.format) if node.type in _OF_TEXT else ranged(node)
 
 
 def _below(node: Structural) -> Iterator[Structural]:
