@@ -13,7 +13,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from engine.api.errors import ApiError, PlainTextError, bad_request, internal, method_not_allowed, unavailable
+from engine.api.errors import ApiError, PlainTextError, bad_request, internal, unavailable
 from engine.api.wire import Request, Response
 from engine.apiserver.audit import Auditor
 from engine.apiserver.authentication import UnionAuthenticator
@@ -48,7 +48,6 @@ from engine.world import World
 log = logging.getLogger(__name__)
 
 DEBUG_PREFIX = "/debug/ktui"
-_METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 
 _TIMEOUT = 504
 _AUDIT_ID = "audit-id"
@@ -292,8 +291,6 @@ class Chain:
         return found
 
     async def _authorize(self, call: Call, detail: dict[str, Any]) -> None:
-        if call.request.method not in _METHODS:
-            raise method_not_allowed()
         question = Attributes.of(call.user, call.info)
         if "fieldSelector" in call.request.query and question.verb in ("list", "watch", "deletecollection"):
             question = question._replace(field_selector=call.request.parameter("fieldSelector"))

@@ -138,3 +138,26 @@ WARNINGS: dict[str, tuple[list[str], str]] = {
 def test_warnings_are_cut_where_they_are_many(name: str) -> None:
     texts, header = WARNINGS[name]
     assert warning_header(texts) == header
+
+
+async def test_a_method_that_is_none_is_authorized_first(server: ApiServer, client: Client) -> None:
+    admin, jane = ClientCertificate("admin", ("system:masters",)), ClientCertificate("jane")
+    rows = {
+        ("FOO", "/api/v1/pods"): 405,
+        ("FOO", "/version"): 405,
+        ("FOO", "/nothing"): 404,
+        ("FOO", "/healthz"): 200,
+        ("HEAD", "/healthz"): 200,
+        ("OPTIONS", "/api/v1/pods"): 405,
+    }
+    for (method, path), status in rows.items():
+        assert (await server.handle(Request(method, path, certificate=admin))).status == status, (method, path)
+        assert (await server.handle(Request(method, path, certificate=jane))).status == 403, (method, path)
+    refused = await server.handle(Request("FOO", "/api/v1/pods", certificate=jane))
+    assert refused.body["message"] == (
+        'pods is forbidden: User "jane" cannot  resource "pods" in API group "" at the cluster scope'
+    )
+    told = (await client.send("GET", "/metrics")).body.decode()
+    counted = [line for line in told.splitlines() if line.startswith("apiserver_request_total{")]
+    health = {line.partition('verb="')[2].partition('"')[0] for line in counted if 'subresource="/healthz"' in line}
+    assert health == {"GET", "other"}

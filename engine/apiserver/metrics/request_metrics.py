@@ -22,6 +22,7 @@ _BUCKETS = (
 )  # fmt: skip
 _SLI_BUCKETS = _BUCKETS[2:]
 _CONNECT = LONG_RUNNING_SUBRESOURCES - {"log"}
+_METHODS = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "CONNECT"))
 _READ_ONLY = frozenset(("get", "list", "watch"))
 
 
@@ -41,7 +42,7 @@ class RequestKind(NamedTuple):
         info = call.info
         dry_run = ",".join(sorted(set(call.request.query.get("dryRun", ()))))
         if not info.is_resource:
-            return cls(call.request.method, dry_run, "", "", "", info.path, "")
+            return cls(_method(call), dry_run, "", "", "", info.path, "")
         return cls(_verb(call), dry_run, info.group, info.version, info.resource, info.subresource, scope_of(info))
 
     def labels(self) -> dict[str, str]:
@@ -64,7 +65,13 @@ def _verb(call: Call) -> str:
         return info.verb.upper()
     if call.request.method == "PATCH" and call.request.headers.get("content-type", "").startswith(APPLY_PATCH):
         return "APPLY"
-    return call.request.method
+    return _method(call)
+
+
+def _method(call: Call) -> str:
+    """As metrics have it: what else a client makes up is one (CanonicalVerb, cleanVerb)."""
+    method = call.request.method
+    return "GET" if method == "HEAD" else method if method in _METHODS else "other"
 
 
 class RequestMetrics:
