@@ -126,6 +126,8 @@ class Chain:
         except ApiError as error:
             if error.code == _TIMEOUT:
                 self._metrics.terminated(call, error.code)
+            elif self._auditor is not None and not call.user.name:
+                self._auditor.refused(call.request, call.info, self._audit_id(call), call.annotations, error)
             return _failed(error)
 
     async def _answer(self, call: Call) -> Response:
@@ -278,10 +280,10 @@ class Chain:
         began = wall()
         try:
             found = await self._authenticator.authenticate(call.request, Remarks(call.warnings, call.annotations))
-        except ApiError:
+        except ApiError as error:
             self._access.authenticated(None, wall() - began)
             if self._auditor is not None:
-                self._auditor.unknown(call.request, call.info, self._audit_id(call), call.annotations)
+                self._auditor.refused(call.request, call.info, self._audit_id(call), call.annotations, error)
             raise
         self._access.authenticated(found.user.name, wall() - began)
         if self._auditor is not None:

@@ -295,4 +295,4 @@ async def test_what_was_told_is_counted(audited: Audited, client: Client) -> Non
         name = f'apiserver_audit_level_total{{level="{level}"}}'
         assert after[name] - before.get(name, 0) == 1, level
     assert after['apiserver_audit_level_total{level="None"}'] > 0
-    assert await figures(client) == {"apiserver_audit_event_total": 0}
+    assert await figures(client) == {"apiserver_audit_event_total": 0, "apiserver_audit_requests_rejected_total": 0}

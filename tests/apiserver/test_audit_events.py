@@ -108,6 +108,15 @@ async def test_who_is_not_let_in_is_told_of_with_the_answer(audited: Audited) ->
     assert event["responseObject"] == unauthorized().status
 
 
+async def test_a_time_that_is_none_is_told_of_by_nobody(audited: Audited) -> None:
+    """It is refused before it is known who asks."""
+    query = {"timeout": ["x"]}
+    answer = await audited.server.handle(Request("GET", "/version", query=query, certificate=JANE))
+    (event,) = await audited.told()
+    assert (event["stage"], event["user"], event["requestURI"]) == ("ResponseStarted", {}, "/version?timeout=x")
+    assert (event["responseStatus"]["code"], event["responseStatus"]["message"]) == (400, answer.body["message"])
+
+
 async def test_what_a_subresource_is_posted_is_told(audited: Audited) -> None:
     client = audited.client
     await client.create(SERVICE_ACCOUNTS, account("default"), namespace="default")

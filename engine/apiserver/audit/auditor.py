@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 import yaml
 
-from engine.api.errors import unauthorized
+from engine.api.errors import ApiError
 from engine.api.types import Object, copy_object
 from engine.api.wire import Request, Response
 from engine.apiserver.audit.log import AuditLog
@@ -121,14 +121,16 @@ class Auditor:
             trail.stage(RECEIVED)
         return trail
 
-    def unknown(self, request: Request, info: RequestInfo, audit_id: str, annotations: dict[str, str]) -> None:
-        """One that said nothing, or nothing good, of who asks."""
+    def refused(
+        self, request: Request, info: RequestInfo, audit_id: str, annotations: dict[str, str], error: ApiError
+    ) -> None:
+        """Tell of a request that was refused before it was known who asks."""
         trail = self._trail(request, info, UserInfo(""), audit_id)
         if trail is not None:
             trail.event["user"] = {}
             if annotations:
                 trail.annotate(annotations)
-            trail.answered_with(Response(401, unauthorized().status))
+            trail.answered_with(Response(error.code, error.status))
             trail.stage(STARTED)
 
     def _trail(self, request: Request, info: RequestInfo, user: UserInfo, audit_id: str) -> Trail | None:

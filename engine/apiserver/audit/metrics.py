@@ -17,5 +17,10 @@ class AuditMetrics:
             "level",
         )
 
+        self._rejected = Counter(
+            "apiserver_audit_requests_rejected_total",
+            "[ALPHA] Counter of apiserver requests rejected due to an error in audit logging backend.",
+        )
+
     def families(self) -> tuple[Family, ...]:
-        return self.events, self.levels
+        return self.events, self.levels, self._rejected
