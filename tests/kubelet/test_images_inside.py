@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.kubelet.cri import ContainerState
+from engine.kubelet.cri import ContainerState, CriError
 from engine.world import World
 from tests.kubelet.containers import logged, started
 
@@ -32,6 +32,36 @@ async def test_what_a_container_shows(world: World, image: str, command: str, ou
     ran = await runtime.exec_sync(container, ["sh", "-c", command])
 
     assert " ".join(ran.stdout.split()) == out
+
+
+@pytest.mark.parametrize(
+    ("image", "program", "there"),
+    [
+        ("busybox", "bash", False),
+        ("busybox", "ash", True),
+        ("nginx:alpine", "/bin/bash", False),
+        ("postgres:17-alpine", "bash", True),
+        ("debian", "bash", True),
+        ("debian", "ash", False),
+        ("registry.k8s.io/pause:3.10", "sh", False),
+        ("hashicorp/http-echo", "ls", False),
+        ("gcr.io/distroless/static-debian12", "sh", False),
+        ("gcr.io/distroless/static-debian12:debug", "sh", True),
+    ],
+)
+async def test_which_shell_an_image_has(world: World, image: str, program: str, there: bool) -> None:
+    """Whoever runs one that is not there is told so by the runtime: there is nothing that could say 127.
+    (kubernetes.io's page about ephemeral containers begins with a Pod of the pause image, in which no `sh` is.)"""
+    runtime, container = await started(world, image, *(() if "/" in image else ("sleep", "3600")))
+
+    async def run() -> int:
+        return (await runtime.exec_sync(container, [program, "-c", "exit 3"])).exit_code
+
+    if there:
+        assert await run() == 3
+        return
+    with pytest.raises(CriError, match=f'exec: "{program}": '):
+        await run()
 
 
 async def test_what_one_container_writes_another_of_its_image_does_not_see(world: World) -> None:

@@ -61,6 +61,14 @@ COMMANDS: dict[str, tuple[list[str], list[str], tuple[int, str, str]]] = {
     "a line at a time": (["sh", "-c", "read a; read b; echo $b$a"], ["1\n2\n3\n"], (0, "21\n", "")),
     "a pipe": (["sh", "-c", "cat | grep b"], ["a\nb\n"], (0, "b\n", "")),
     "a script": (["sh"], ["if true; then\n", "echo yes\n", "fi\nexit 2\n"], (2, "yes\n", "")),
+    "a shell that kills itself": (["sh", "-c", "kill -9 $$; echo on"], [], (137, "", "")),
+    "and ends itself": (["sh", "-c", "(echo ${$}x | tr -d 0-9); kill $$; echo on"], [], (143, "x\n", "")),
+    "and does not": (["sh", "-c", "trap 'echo caught' TERM; kill $$; echo on"], [], (0, "caught\non\n", "")),
+    "no such folder": (
+        ["tar", "xf", "-", "-C", "/no"],
+        [""],
+        (1, "", "tar: can't change directory to '/no': No such file or directory\n"),
+    ),
     "a broken line is not the end": (["sh"], ["echo )\necho on\n"], (0, "on\n", 'sh: syntax error: unexpected ")"\n')),
     "not found": (["sh", "-c", "nothing"], [], (127, "", "sh: nothing: not found\n")),
 }

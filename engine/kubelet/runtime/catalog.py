@@ -18,7 +18,8 @@ _MB = 1_000_000
 class ImageProfile:
     """`entrypoint` and `cmd` are the image's own; `programs` what it has beside the usual utilities (None: unknown).
 
-    `paths` are the only ones that its web server answers without configuration of its own (empty: any).
+    `paths` are the only ones that its web server answers without configuration of its own (empty: any). One that is
+    `bare` has neither a shell nor utilities (FROM scratch, distroless).
     """
 
     size: int
@@ -31,6 +32,7 @@ class ImageProfile:
     paths: tuple[str, ...] = ()
     output: str = ""
     simulated: bool = False
+    bare: bool = False
 
 
 def _server(
@@ -41,9 +43,10 @@ def _server(
     ports: tuple[int, ...] = (),
     uid: int = 0,
     paths: tuple[str, ...] = (),
+    bare: bool = False,
 ) -> ImageProfile:
     programs = frozenset({program, *tools})
-    return ImageProfile(int(size * _MB), (), (program, *cmd), programs, uid=uid, ports=ports, paths=paths)
+    return ImageProfile(int(size * _MB), (), (program, *cmd), programs, uid=uid, ports=ports, paths=paths, bare=bare)
 
 
 def _base(size: float, shell: str, *tools: str, busybox: bool = False) -> ImageProfile:
@@ -62,11 +65,11 @@ CATALOG: dict[str, ImageProfile] = {
     "redis": _server(45.9, "redis-server", "redis-cli", "redis-sentinel", ports=(6379,)),
     "valkey/valkey": _server(43.0, "valkey-server", "valkey-cli", ports=(6379,)),
     "memcached": _server(32.5, "memcached", ports=(11211,), uid=11211),
-    "postgres": _server(158.6, "postgres", "psql", "pg_isready", "pg_dump", "initdb", ports=(5432,)),
+    "postgres": _server(158.6, "postgres", "psql", "pg_isready", "pg_dump", "initdb", "bash", ports=(5432,)),
     "mysql": _server(243.0, "mysqld", "mysql", "mysqladmin", ports=(3306,)),
     "mariadb": _server(125.0, "mariadbd", "mariadb", "mariadb-admin", "healthcheck.sh", ports=(3306,)),
     "mongo": _server(281.0, "mongod", "mongosh", ports=(27017,)),
-    "rabbitmq": _server(114.0, "rabbitmq-server", "rabbitmq-diagnostics", "rabbitmqctl", ports=(5672,)),
+    "rabbitmq": _server(114.0, "rabbitmq-server", "rabbitmq-diagnostics", "rabbitmqctl", "bash", ports=(5672,)),
     "busybox": _base(2.2, "sh", "httpd", busybox=True),
     "alpine": _base(3.6, "/bin/sh", "apk", busybox=True),
     "debian": _base(48.5, "bash", "apt-get"),
@@ -78,10 +81,10 @@ CATALOG: dict[str, ImageProfile] = {
     "perl": _base(340.0, "perl", "ps", "top"),
     "curlimages/curl": ImageProfile(int(9.6 * _MB), ("curl",), (), frozenset({"curl", "sh"}), busybox=True, uid=100),
     "hello-world": ImageProfile(
-        int(0.0102 * _MB), (), ("/hello",), frozenset({"hello"}), output="\nHello from Docker!\n"
+        int(0.0102 * _MB), (), ("/hello",), frozenset({"hello"}), bare=True, output="\nHello from Docker!\n"
         "This message shows that your installation appears to be working correctly.\n\n",
     ),
-    "registry.k8s.io/pause": _server(0.3, "pause", uid=65535),
+    "registry.k8s.io/pause": _server(0.3, "pause", uid=65535, bare=True),
     "registry.k8s.io/e2e-test-images/agnhost": ImageProfile(
         54 * _MB,
         entrypoint=("/agnhost",),
@@ -90,7 +93,7 @@ CATALOG: dict[str, ImageProfile] = {
         busybox=True,
     ),
     "registry.k8s.io/echoserver": _server(46.0, "nginx", ports=(8080,)),
-    "hashicorp/http-echo": _server(3.1, "http-echo", ports=(5678,)),
+    "hashicorp/http-echo": _server(3.1, "http-echo", ports=(5678,), bare=True),
     "nginxinc/nginx-unprivileged": _server(72.0, "nginx", cmd=("-g", "daemon off;"), ports=(8080,), uid=101,
                                            paths=_NGINX_PATHS),
     "prom/prometheus": _server(118.0, "prometheus", "promtool", ports=(9090,), uid=65534),
@@ -128,7 +131,8 @@ def profile_of(reference: Reference) -> ImageProfile:
     """What the catalogue knows of an image; a made-up size, and any program, for one that it does not know."""
     known = CATALOG.get(known_as(reference))
     if known is None:
-        return ImageProfile(_made_up_size(reference), simulated=True)
+        distroless = reference.familiar.startswith("gcr.io/distroless/") and "debug" not in reference.tag
+        return ImageProfile(_made_up_size(reference), simulated=True, bare=distroless)
     for variant, share in _VARIANTS:
         if variant in reference.tag.split("-") or reference.tag.rstrip("0123456789.").endswith(variant):
             return _variant(known, share, busybox=variant == "alpine")
@@ -146,6 +150,7 @@ def _variant(profile: ImageProfile, share: float, *, busybox: bool) -> ImageProf
         profile.ports,
         profile.paths,
         profile.output,
+        bare=profile.bare,
     )
 
 

@@ -366,6 +366,7 @@ def new_machine(
         processes=processes,
         programs=profile.programs,
         busybox=profile.busybox,
+        bare=profile.bare,
         stdin_open=config.stdin or config.tty,
         memory=memory,
     )

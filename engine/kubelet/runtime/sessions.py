@@ -137,6 +137,7 @@ class ExecSession(_Session):
 
     def _begin(self) -> None:
         self._pid = self._call.machine.processes.enter(self._call.argv, self._signalled_from_inside)
+        self._call.pid = self._pid
         started = start(self._call)
         if isinstance(started, int):
             self._finish(started)

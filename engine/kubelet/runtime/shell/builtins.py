@@ -187,7 +187,7 @@ def _wait(shell: Interpreter, argv: list[str], io: Io) -> Generator[float, str |
     return status
 
 
-def _kill(shell: Interpreter, argv: list[str], io: Io) -> int:
+def _kill(shell: Interpreter, argv: list[str], io: Io) -> Generator[float, str | None, int]:
     """Jobs of the shell by their ids, and any other process of the container."""
     name, pids = asked(argv)
     if not pids:
@@ -206,6 +206,8 @@ def _kill(shell: Interpreter, argv: list[str], io: Io) -> int:
                 if shell.machine.busybox
                 else f"{shell.name}: 1: kill: No such process\n"
             )
+        else:
+            yield from shell.take_signals()
     return status
 
 
@@ -258,7 +260,7 @@ BUILTINS: Mapping[str, Builtin] = {
     "trap": _plain(_trap),
     "umask": _plain(_umask),
     "read": _read,
-    "kill": _plain(_kill),
+    "kill": _kill,
     "command": _command,
     "type": _plain(_type),
     "eval": _eval,

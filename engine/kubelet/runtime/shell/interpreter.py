@@ -45,8 +45,11 @@ SLICE_SECONDS = 0.1
 class Interpreter:
     """One shell. `launch` starts its commands; `first` says that it is process 1 of the container."""
 
-    def __init__(self, machine: Machine, io: Io, *, launch: Launcher, name: str = "sh", first: bool = False) -> None:
+    def __init__(
+        self, machine: Machine, io: Io, *, launch: Launcher, name: str = "sh", first: bool = False, pid: int = 7
+    ) -> None:
         self.machine = machine
+        self.pid = 1 if first else pid
         self.name = name
         self.arguments: list[str] = []
         self.variables: dict[str, str] = dict(machine.env)
@@ -97,6 +100,10 @@ class Interpreter:
         yield from self._simple(command, self._io, exec_it=True)
 
     # -- time and signals
+
+    def take_signals(self) -> Steps[None]:
+        """Those that were sent just now, the shell's own to itself among them, before its next command."""
+        yield from self._pass_time(0.0)
 
     def wait_for(self, *jobs: Job, interruptible: bool = False) -> Steps[None]:
         """Let time pass until `jobs` have ended; with `interruptible` also until a trap is due."""
@@ -179,7 +186,7 @@ class Interpreter:
         return Job(self._pids, process)
 
     def _fork(self, io: Io) -> Interpreter:
-        child = Interpreter(self.machine, io, launch=self._launch, name=self.name)
+        child = Interpreter(self.machine, io, launch=self._launch, name=self.name, pid=self.pid)
         child.arguments = list(self.arguments)
         child.variables = dict(self.variables)
         child.exported = set(self.exported)
@@ -394,10 +401,6 @@ class Interpreter:
         return self.status
 
     # -- what its words need
-
-    @property
-    def pid(self) -> int:
-        return 1 if self._first else 7
 
     def complain(self, message: str) -> None:
         self._io.stderr(message)

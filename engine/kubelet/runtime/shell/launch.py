@@ -17,10 +17,19 @@ def exists(machine: Machine, name: str) -> bool:
     """Whether the container has this program."""
     base = name.rpartition("/")[2]
     if base in COMMANDS and base not in RARE:
-        return base not in PROCPS or machine.busybox or machine.programs is None or base in machine.programs
+        return base in (machine.programs or ()) or _is_usual(machine, base)
     if name.startswith("/") and name in machine.files:
         return True
     return machine.programs is None or base in machine.programs
+
+
+def _is_usual(machine: Machine, base: str) -> bool:
+    """Whether images like this one bring a shell or utility along."""
+    if machine.bare:
+        return False
+    if machine.programs is None:
+        return True
+    return base not in (GNU_SHELLS if machine.busybox else ONLY_OF_BUSYBOX)
 
 
 def start(call: Call) -> int | Process:
@@ -57,7 +66,7 @@ def _script(call: Call, text: str) -> Process:
 def _sh(call: Call) -> int | Process:
     name = call.argv[0]
     kind = Interpreter if call.io.input is None else interactive.InteractiveShell
-    shell = kind(call.machine, call.io, launch=start, name=name, first=call.first)
+    shell = kind(call.machine, call.io, launch=start, name=name, first=call.first, pid=call.pid)
     shell.variables.update(call.env)
     shell.exported.update(call.env)
     shell.directory = call.directory
@@ -146,8 +155,9 @@ _PLACES = {
     "nginx": "/usr/sbin",
     **dict.fromkeys(("redis-server", "redis-cli", "python", "python3", "node", "npm", "npx"), "/usr/local/bin"),
 }
-# What images that are not built on busybox seldom have.
-PROCPS = frozenset({"kill", "ps", "top"})
+# What images that are not built on busybox seldom have, and what those that are do not.
+ONLY_OF_BUSYBOX = frozenset({"kill", "ps", "top", "ash"})
+GNU_SHELLS = frozenset({"bash", "dash"})
 RARE = frozenset({"dig", *agnhost.COMMANDS})  # and what few images have
 
 COMMANDS: Mapping[str, Command] = {

@@ -164,6 +164,7 @@ class Machine:
     network: Network = field(default_factory=NoNetwork)
     programs: frozenset[str] | None = None
     busybox: bool = False
+    bare: bool = False  # no shell, no utilities: nothing but `programs`
     stdin_open: bool = False  # whether somebody holds the standard input open (stdin or tty of the container)
     listening: set[int] = field(default_factory=set)  # ports that its processes have opened
     serving: bool = False  # a server whose ports are not known has been started

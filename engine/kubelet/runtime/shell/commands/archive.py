@@ -6,7 +6,7 @@ import io
 import tarfile
 
 from engine.kubelet.runtime.shell.commands.call import Call, Command, read_file
-from engine.kubelet.runtime.shell.commands.tree import look_at
+from engine.kubelet.runtime.shell.commands.tree import is_directory, look_at
 
 _ERRORS = "surrogateescape"  # bytes that are no text survive in files, which are text here
 
@@ -15,11 +15,20 @@ def _tar(call: Call) -> int:
     mode, archive, directory, names = _arguments(call)
     if archive != "-":
         return call.fail("only archives on standard input and output are simulated", 2)
+    if not is_directory(call.machine, directory):
+        return _nowhere(call, directory)
     if "x" in mode:
         return _extract(call, directory)
     if "c" in mode:
         return _create(call, directory, names)
     return call.fail("you must specify one of 'c', 'x'", 2)
+
+
+def _nowhere(call: Call, directory: str) -> int:
+    if call.machine.busybox:
+        return call.fail(f"can't change directory to '{directory}': No such file or directory")
+    call.fail(f"{directory}: Cannot open: No such file or directory")
+    return call.fail("Error is not recoverable: exiting now", 2)
 
 
 def _arguments(call: Call) -> tuple[str, str, str, list[str]]:

@@ -20,7 +20,8 @@ def absolute(name: str, directory: str) -> str:
 
 @dataclass(slots=True)
 class Call:
-    """One command to run. `first` says that it would be process 1 of the container, which ignores unhandled signals."""
+    """One command to run. `first` says that it would be process 1 of the container, which ignores unhandled signals;
+    `pid` is its id where others of the container can see it."""
 
     machine: Machine
     argv: list[str]
@@ -29,6 +30,7 @@ class Call:
     directory: str = "/"
     shell: str = "sh"
     first: bool = False
+    pid: int = 7
 
     def path(self, name: str) -> str:
         return absolute(name, self.directory)
