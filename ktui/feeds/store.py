@@ -7,6 +7,7 @@ from typing import Any
 
 from engine.api.errors import ApiError
 from engine.client import Client
+from ktui.models.keys import KeyFilter
 
 PREFIX = "/debug/ktui/store"
 MOST_KEYS = 2_000
@@ -15,8 +16,13 @@ STREAM_MOST = 200  # revisions that are asked for at once; more went by too fast
 PAGES_MOST = 50
 
 
-async def keys(client: Client, prefix: str) -> Any:
-    return await _get(client, "keys", prefix=prefix, limit=str(MOST_KEYS))
+async def keys(client: Client, sought: KeyFilter) -> Any:
+    query = {"prefix": [sought.prefix], "limit": [str(MOST_KEYS)]}
+    if sought.words:
+        query["contains"] = list(sought.words)
+    if sought.labels:
+        query["labelSelector"] = [sought.labels]
+    return await client.request("GET", f"{PREFIX}/keys", query=query)
 
 
 async def value(client: Client, key: str, revision: int = 0) -> Any:

@@ -1,14 +1,65 @@
-"""The Store screen's rows: etcd's keys as the debug endpoint lists them."""
+"""The Store screen's rows: etcd's keys as the debug endpoint lists them, and which of them are asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from engine.api.errors import ApiError
+from engine.api.selectors import LabelSelector
 from ktui.models.grid_row import GridRow
+from ktui.models.row_filter import FIELDS, LABELS, split
 
 ROOT = "/registry/"
 TITLES = ("KEY", "CREATE", "MOD", "VER", "SIZE", "LEASE")
+NO_FIELDS = "keys have no fields: words, -l LABELS, or /pods/ for what keys begin with"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyFilter:
+    """What is typed after `/`: words that are in a key, `!word` that is not, `-l` for the labels of the object in it;
+    `/pods/default` is what keys begin with. `problem` is what is wrong with the text; then nothing is filtered.
+    """
+
+    prefix: str = ROOT
+    words: tuple[str, ...] = ()
+    labels: str = ""
+    problem: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> KeyFilter:
+        prefix, words, labels = ROOT, [], ""
+        pending = iter(split(text))
+        for word in pending:
+            flag, equals, value = word.partition("=")
+            if flag in LABELS:
+                labels = value if equals else next(pending, "")
+            elif flag in FIELDS:
+                return cls(problem=NO_FIELDS)
+            elif word.startswith("/"):
+                prefix = ROOT + word.removeprefix(ROOT).lstrip("/")
+            else:
+                words.append(word.lower())
+        try:
+            LabelSelector.parse(labels)
+        except ApiError as error:
+            return cls(problem=error.message)
+        return cls(prefix, tuple(words), labels)
+
+    @property
+    def takes_all(self) -> bool:
+        return not self.words and not self.labels
+
+    def takes(self, key: str) -> bool:
+        """By its name: which labels the object in it has is not told with a revision."""
+        name = key.lower()
+        return key.startswith(self.prefix) and all(
+            word[1:] not in name if word.startswith("!") and len(word) > 1 else word in name for word in self.words
+        )
+
+
+ALL_KEYS = KeyFilter()
 
 
 def size_text(size: int) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ktui.models.grid_row import GridRow
-from ktui.models.keys import ROOT, size_text
+from ktui.models.keys import ALL_KEYS, ROOT, KeyFilter, size_text
 from ktui.models.signs import DONE, WRONG
 
 Json = Mapping[str, Any]
@@ -109,12 +109,12 @@ class StoreStream:
     def find(self, id: str) -> Written | None:
         return next((row for row in self._rows if row.id == id), None)
 
-    def rows(self, prefix: str = ROOT) -> list[GridRow]:
-        """Those whose key begins with the prefix, the newest first."""
+    def rows(self, sought: KeyFilter = ALL_KEYS) -> list[GridRow]:
+        """Those of the keys that are sought, the newest first."""
         return [
             self._row(row)
             for row in reversed(self._rows)
-            if row.key.startswith(prefix) and (not self.held or row.revision <= self.held)
+            if sought.takes(row.key) and (not self.held or row.revision <= self.held)
         ]
 
     def _row(self, row: Written) -> GridRow:

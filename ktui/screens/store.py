@@ -9,11 +9,12 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Input, Static
+from textual.worker import Worker
 
 from engine.api.errors import ApiError
 from ktui.feeds import store as store_feed
 from ktui.feeds.poll import Poll
-from ktui.models.keys import ROOT, TITLES, folder_lines, folder_of, key_rows, key_tree
+from ktui.models.keys import ALL_KEYS, TITLES, KeyFilter, folder_lines, folder_of, key_rows, key_tree
 from ktui.models.link import Link
 from ktui.models.store_figures import StoreFigures
 from ktui.models.store_stream import TITLES as STREAM_TITLES
@@ -30,7 +31,9 @@ from ktui.widgets.store_board import StoreBoard
 from ktui.widgets.table_pane import TablePane
 
 HINT = "pods/  ·  !leases  ·  by=scheduler  ·  op=create"
-NO_KEY = "No key begins with this."
+KEYS_HINT = "web  ·  !leases  ·  -l app=web  ·  /pods/default: what keys begin with"
+NO_KEY = "No key is like this. Esc takes the filter away."
+NO_REVISION = "Nothing was written to such a key since this was opened."
 NOTHING_WRITTEN = "Nothing was written since this was opened."
 LOOK_SECONDS = 0.5  # how often the list is read again while the store changes
 
@@ -63,6 +66,7 @@ class StoreScreen(FrameScreen):
     ]
     DEFAULT_CSS = """
     StoreScreen #store-left { width: 11fr; }
+    StoreScreen #store-head { text-wrap: nowrap; text-overflow: ellipsis; }
     StoreScreen #store-right { width: 9fr; border-left: vkey $panel; }
     StoreScreen #stream { height: 40%; border-top: hkey $panel; }
     StoreScreen.narrow #store-left, StoreScreen.narrow #store-right { width: 100%; }
@@ -79,9 +83,10 @@ class StoreScreen(FrameScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._prefix = ROOT
+        self._sought = ALL_KEYS
         self._revision = 0  # of the list that is shown
         self._newest = 0
+        self._reading: Worker[None] | None = None
         self._by_change = False
         self._keys: list[Any] = []
         self._folded: set[str] = set()
@@ -95,7 +100,7 @@ class StoreScreen(FrameScreen):
                 yield Static("", id="store-head")
                 yield Grid(empty=ASKING, id="keys")
                 yield TablePane("Revisions", empty=ASKING, hint=HINT, id="stream")
-                yield FilterLine(placeholder="what keys begin with, such as pods/default", id="prefix", compact=True)
+                yield FilterLine(placeholder=KEYS_HINT, id="prefix", compact=True)
             with Stack(id="store-right"):
                 yield KeyValue(self.ktui.session.client, id="value")
                 yield StoreBoard("", id="board")
@@ -138,7 +143,9 @@ class StoreScreen(FrameScreen):
         self._newest = summary.revision
 
     def _look(self) -> None:
-        if self._newest != self._revision and self.is_current:
+        """A search in many keys that is under way is not begun anew."""
+        is_read = self._reading is None or self._reading.is_finished
+        if self._newest != self._revision and self.is_current and is_read:
             self.refresh_keys()
 
     def resume(self) -> None:
@@ -150,10 +157,13 @@ class StoreScreen(FrameScreen):
         self.value.redraw()
         self._show_stream()
 
+    def refresh_keys(self) -> None:
+        self._reading = self._read_keys()
+
     @work(exclusive=True, group="keys", exit_on_error=False)
-    async def refresh_keys(self) -> None:
+    async def _read_keys(self) -> None:
         try:
-            answer = await store_feed.keys(self.ktui.session.client, self._prefix)
+            answer = await store_feed.keys(self.ktui.session.client, self._sought)
         except (ApiError, ConnectionError) as error:
             self._say_problem(error)
             return
@@ -163,14 +173,22 @@ class StoreScreen(FrameScreen):
         self._revision = answer["revision"]
         self._keys = keys
         self._show_keys()
-        more = f" of {answer['count']}" if answer.get("count", 0) > len(keys) else ""
-        self.query_one("#store-head", Static).update(
-            Text.assemble((f" {self._prefix}", "bold"), f"  {len(keys)}{more} keys at rev {self._revision}"),
-            layout=False,
-        )
+        self.query_one("#store-head", Static).update(self._head(answer), layout=False)
         shown = self.value.shown
         if not self.has_class("streaming") and (shown is None or (shown.is_newest and self._has_changed(shown.key))):
             self._show_value(self.keys.key)
+
+    def _head(self, answer: Any) -> Text:
+        """Which keys these are, how many of how many, and of when."""
+        found, sought = answer["count"], self._sought
+        shown = f"{len(self._keys)} of {found}" if found > len(self._keys) else str(found)
+        shown += "" if sought.takes_all else f" of {answer['searched']}"
+        shown += " key" if shown == "1" else " keys"
+        head = Text.assemble((f" {sought.prefix}", "bold"), f"  {shown} at rev {self._revision}")
+        if sought.problem:
+            return head.append(f"  ✖ {sought.problem}", inks(self.app).get("error", ""))
+        text = [*sought.words, *([f"-l {sought.labels}"] if sought.labels else [])]
+        return head.append(f"  /{' '.join(text)}" if text else "", "dim")
 
     def _has_changed(self, key: str) -> bool:
         shown = self.value.shown
@@ -244,10 +262,15 @@ class StoreScreen(FrameScreen):
             is_short = self.has_class("narrow") and not self.has_class("streaming")
             pane.note = "live · l shows more" if is_short else "live · p holds it"
             pane.note += f" · {stream.skipped} too fast to be read" if stream.skipped else ""
-        pane.show(STREAM_TITLES, stream.rows(self._prefix), empty=self._written)
+        pane.show(STREAM_TITLES, stream.rows(self._sought), empty=self._if_unwritten)
         if not stream.held and pane.grid.rows:
             pane.grid.move_to(pane.grid.rows[0].key)
         self.query_one(StoreBoard).show(self.figures)
+
+    @property
+    def _if_unwritten(self) -> str:
+        """What the stream says where it has no row."""
+        return NO_REVISION if self.stream.rows() else self._written
 
     def action_hold(self) -> None:
         if self.stream.held:
@@ -318,7 +341,7 @@ class StoreScreen(FrameScreen):
         field.focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        self._prefix = ROOT + event.value
+        self._sought = KeyFilter.parse(event.value)
         self.refresh_keys()
         self._show_stream()
 

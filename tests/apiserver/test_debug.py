@@ -65,6 +65,24 @@ async def test_keys_come_in_pages(client: Client) -> None:
     assert [key["key"] for key in rest["keys"]] == ["/registry/configmaps/default/c"]
 
 
+async def test_keys_are_searched_by_words_and_labels(client: Client) -> None:
+    for name in "abc":
+        made = config_map(f"web-{name}")
+        made["metadata"]["labels"] = {"tier": name}
+        await client.create(CONFIGMAPS, made, namespace="default")
+    query = {"contains": ["CONFIGMAPS", "web", "!web-b"], "limit": ["1"]}
+    found = await client.request("GET", "/debug/ktui/store/keys", query=query)
+    assert ([key["key"] for key in found["keys"]], found["count"], found["more"]) == (
+        ["/registry/configmaps/default/web-a"], 2, True,
+    )  # fmt: skip
+    whole = await get(client, "store/keys", prefix="/registry/")
+    assert found["searched"] >= whole["count"]
+    labelled = await get(client, "store/keys", prefix="/registry/", labelSelector="tier in (b, c)")
+    assert [key["key"].rpartition("/")[2] for key in labelled["keys"]] == ["web-b", "web-c"]
+    with pytest.raises(ApiError, match="unable to parse requirement"):
+        await get(client, "store/keys", labelSelector="a in")
+
+
 async def test_the_log_of_the_store(client: Client, store: SqliteStore) -> None:
     before = store.revision
     await client.create(CONFIGMAPS, config_map("web"), namespace="default")

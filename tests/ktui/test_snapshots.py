@@ -117,7 +117,7 @@ async def keys(pilot: Pilot[Any]) -> None:
     assert isinstance(screen, StoreScreen)
     await driver.until(lambda: screen.revisions.grid.rows)
     await driver.press("slash")
-    await driver.type("pods/")
+    await driver.type("/pods/")
     await driver.press("enter")
     refresh(driver.app)
     await driver.sees("3 keys")

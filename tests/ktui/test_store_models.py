@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ktui.models.key_history import KeyAt, written_by
-from ktui.models.keys import folder_lines
+from ktui.models.keys import KeyFilter, folder_lines
 from ktui.models.store_figures import StoreFigures
 from ktui.models.store_stream import StoreStream
 
@@ -82,9 +82,10 @@ def test_entries_that_are_known_are_not_taken_again() -> None:
     assert [row.cells[0] for row in made.rows()] == ["10", "9", "8"]
 
 
-def test_only_a_prefix() -> None:
-    made = stream(entry(8), entry(9, "/registry/pods/default/web"))
-    assert [row.cells[0] for row in made.rows("/registry/pods")] == ["9"]
+@pytest.mark.parametrize("text", ["/pods", "/registry/pods", "DB", "pods !default", "blog/db"])
+def test_only_keys_that_are_sought(text: str) -> None:
+    made = stream(entry(8), entry(9, "/registry/pods/blog/db"))
+    assert [row.cells[0] for row in made.rows(KeyFilter.parse(text))] == ["9"]
 
 
 def test_a_held_stream_keeps_what_it_showed_and_counts_what_came() -> None:

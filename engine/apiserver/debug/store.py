@@ -4,6 +4,7 @@
 | --- | --- | --- |
 | store/status | | sizes, revisions, alarms, details of the backend |
 | store/keys | prefix, limit, revision, after (a key) | keys with create and mod revision, version, size, lease |
+| | contains (any number), labelSelector | of these keys those that have all; `searched` tells how many were looked at |
 | store/value | key, revision | one key-value, the value as JSON |
 | store/log | after (a revision), prefix, limit | what changed since, oldest first, with causes |
 | store/transactions | limit | the newest transactions, those whose comparison failed too |
@@ -23,11 +24,14 @@ from engine.api.wire import Request, Response
 from engine.apiserver.debug.etcd import EtcdEndpoints
 from engine.apiserver.debug.members import MemberEndpoints
 from engine.apiserver.debug.parameters import count
+from engine.apiserver.debug.sought_keys import SoughtKeys
 from engine.clock import Clock
 from engine.store.inspection import LogEntry, RecentTxn
 from engine.store.types import CompactedError, FutureRevisionError, KeyValue, Range, Store, prefix_end
 
 _LIMIT = 1000
+_PAGE = 1000  # keys that are searched at once
+_DECODED = 100  # where their values are decoded for it
 
 
 @runtime_checkable
@@ -78,12 +82,37 @@ class StoreEndpoints:
         start = after + b"\0" if after else prefix
         limit = count(request, "limit") or _LIMIT
         revision = count(request, "revision")
+        sought = SoughtKeys.of(request)
+        if not sought.are_all:
+            page = _PAGE if sought.labels.empty else _DECODED
+            return await self._search(sought, Range(start, prefix_end(prefix), revision, page), limit)
         response = await self._store.range(Range(start, prefix_end(prefix), revision=revision, limit=limit))
         return {
             "revision": response.revision,
             "count": response.count,
             "more": response.more,
             "keys": [_described(kv) for kv in response.kvs],
+        }
+
+    async def _search(self, sought: SoughtKeys, pages: Range, limit: int) -> dict[str, Any]:
+        """Through all keys, some at a time: other requests are answered meanwhile."""
+        found: list[KeyValue] = []
+        searched = count = 0
+        while True:
+            response = await self._store.range(pages)
+            matching = [kv for kv in response.kvs if sought.have(kv)]
+            searched, count = searched + len(response.kvs), count + len(matching)
+            found += matching[: limit - len(found)]
+            if not response.more:
+                break
+            # The rest is read at the same revision, so that no key is counted twice or missed.
+            pages = pages._replace(key=response.kvs[-1].key + b"\0", revision=pages.revision or response.revision)
+        return {
+            "revision": response.revision,
+            "count": count,
+            "searched": searched,
+            "more": count > len(found),
+            "keys": [_described(kv) for kv in found],
         }
 
     async def _value(self, request: Request) -> dict[str, Any]:

@@ -56,7 +56,7 @@ async def test_back_and_forth_through_the_revisions_of_a_key(show: Show) -> None
 async def test_keys_that_begin_with_a_prefix(show: Show) -> None:
     async with show() as driver:
         await driver.press("3", "slash")
-        await driver.type("minions/")
+        await driver.type("/minions/")
         await driver.sees("/registry/minions/", "3 keys at rev", "▾ minions  3", "    node-2")
         await driver.press("enter")
         await driver.until(lambda: driver.app.focused is keys_of(driver))
@@ -65,11 +65,52 @@ async def test_keys_that_begin_with_a_prefix(show: Show) -> None:
         assert not driver.find(Input, "#prefix").display
 
 
-async def test_a_prefix_of_no_key_says_so(show: Show) -> None:
+async def test_keys_that_contain_words(show: Show) -> None:
+    async with show() as driver:
+        await write_three(driver)
+        await driver.press("3", "slash")
+        await driver.type("Configmaps MINE !kube-system")
+        await driver.until(lambda: [row.key for row in keys_of(driver).rows][1:] == [KEY])
+        await driver.sees("/registry/  1 of ", "keys at rev", "/configmaps mine !kube-s")
+        pane = driver.find(TablePane, "#stream")
+        await driver.until(lambda: {row.cells[2] for row in pane.grid.rows} == {"configmaps/default/mine"})
+
+
+async def test_one_key_is_one_key(show: Show) -> None:
     async with show() as driver:
         await driver.press("3", "slash")
+        await driver.type("/minions/node-1")
+        await driver.sees("  1 key at rev")
+
+
+async def test_keys_of_objects_with_labels(show: Show) -> None:
+    async with show() as driver:
+        await write_three(driver)
+        await driver.client.patch(CONFIG_MAPS, "mine", {"metadata": {"labels": {"app": "web"}}}, namespace="default")
+        await driver.press("3", "slash")
+        await driver.type("configmaps -l app in (web)")
+        await driver.until(lambda: [row.key for row in keys_of(driver).rows][1:] == [KEY])
+        await driver.sees("/configmaps -l app in (web)")
+
+
+async def test_a_wrong_filter_of_keys_says_what_is_wrong(show: Show) -> None:
+    async with show() as driver:
+        await driver.press("3", "slash")
+        await driver.type("-F metadata.name=x")
+        await driver.sees("✖ keys have no fields")
+        await driver.press("escape", "slash")
+        await driver.type("-l =")
+        await driver.sees("✖ found '=', expected: !, iden")
+
+
+async def test_a_filter_of_no_key_says_so(show: Show) -> None:
+    async with show() as driver:
+        await driver.press("3")
+        pane = driver.find(TablePane, "#stream")
+        await driver.until(lambda: pane.grid.rows)
+        await driver.press("slash")
         await driver.type("gizmos")
-        await driver.sees("No key begins with this")
+        await driver.sees("No key is like this", "Nothing was written to such a key")
 
 
 async def test_the_list_follows_the_store_and_can_show_the_newest_first(show: Show) -> None:
