@@ -57,7 +57,7 @@ def _documents(file: Path) -> Iterator[Manifest]:
     for text in file.read_text().split("\n---\n"):
         comments = [line for line in text.splitlines() if line.startswith("#")]
         role, *errors = [line.removeprefix("# ") for line in comments]
-        yield Manifest(file.stem, role, yaml.safe_load(text), tuple(errors))
+        yield Manifest(file.stem, role, yaml.load(text, yaml.CSafeLoader), tuple(errors))
 
 
 def of_role(manifests: Sequence[Manifest], role: str) -> list[Manifest]:
