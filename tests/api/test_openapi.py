@@ -7,6 +7,7 @@ import orjson
 import pytest
 
 from engine.api.openapi.documents import OpenApi
+from engine.api.openapi.enums import enums_of
 from engine.api.resources import ResourceRegistry
 from engine.api.schema import load_definitions
 from tests.api.objects import DEFINITIONS, REGISTRY
@@ -118,6 +119,30 @@ def test_hashes_differ_between_releases_and_versions() -> None:
     hashes = {OPENAPI.tag("apis/apps/v1"), OPENAPI.tag("apis/batch/v1"), older.tag("apis/apps/v1")}
     assert len(hashes) == 3
     assert OPENAPI.tag("apis/apps/v1") == OpenApi(REGISTRY, DEFINITIONS).tag("apis/apps/v1")
+
+
+RESTART = ["Always", "Never", "OnFailure"]
+
+
+def test_values_of_a_field_are_told_as_a_server_does() -> None:
+    """(kube-openapi pkg/generators/enum.go) The published schemas leave them out."""
+    for document in (v3("", "v1")["components"]["schemas"], orjson.loads(OPENAPI.v2)["definitions"]):
+        policy = document["io.k8s.api.core.v1.PodSpec"]["properties"]["restartPolicy"]
+        assert policy["enum"] == RESTART
+        assert policy["description"].endswith(
+            '\n\nPossible enum values:\n - `"Always"`\n - `"Never"`\n - `"OnFailure"`'
+        )
+        assert document["io.k8s.api.core.v1.HostPathVolumeSource"]["properties"]["type"]["enum"][0] == ""
+    older = orjson.loads(OpenApi(ResourceRegistry.for_version("1.33"), load_definitions("1.33")).v2)["definitions"]
+    operators = older["io.k8s.api.core.v1.Toleration"]["properties"]["operator"]
+    assert operators["enum"] == ["Equal", "Exists"]
+
+
+def test_values_are_of_fields_that_there_are() -> None:
+    for definition, fields in enums_of(DEFINITIONS.release).items():
+        schema = DEFINITIONS.raw[f"io.k8s.api.{definition}"]
+        assert fields.keys() <= schema["properties"].keys(), definition
+        assert all(list(values) == sorted(values) for values in fields.values()), definition
 
 
 SERVICES = {  # the operation, its tag, and the definition that it answers with

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from engine.api.crd.published_v2 import root_in_v2
+from engine.api.openapi.enums import with_enums
 from engine.api.schema import INT_OR_STRING, QUANTITY, Definitions
 from engine.api.types import Object
 
@@ -44,7 +45,9 @@ def component(definitions: Definitions, name: str, dialect: Dialect) -> Object:
         return special
     custom = name in definitions.raw and name not in definitions.root.raw
     raw = definitions.raw[name]
-    return _converted(root_in_v2(raw) if custom and dialect == "v2" else raw, dialect, custom=custom)
+    if custom:
+        return _converted(root_in_v2(raw) if dialect == "v2" else raw, dialect, custom=True)
+    return with_enums(name, _converted(raw, dialect), definitions.release)
 
 
 def _converted(raw: Mapping[str, Any], dialect: Dialect, *, custom: bool = False) -> Object:
