@@ -38,7 +38,7 @@ class Machines:
         self._proxies: list[ServiceProxy] = []
         self._kubelets: list[Kubelet] = []
         self._wire = Wire()
-        self._addresses = frozenset(node_ip(number) for number in range(len(config.nodes)))
+        self._addresses = {node_ip(number): node.name for number, node in enumerate(config.nodes)}
 
     async def start(self) -> None:
         wanted = self._config.components
@@ -74,7 +74,7 @@ class Machines:
             node,
             node_ip=address,
             kubernetes_version=self._kubernetes_version,
-            network=partial(PodNetwork, proxy, self._wire, self._addresses) if proxy is not None else None,
+            network=partial(PodNetwork, proxy, self._wire, self._addresses, node.name) if proxy is not None else None,
             wire=self._wire,
         )
         self._kubelets.append(kubelet)

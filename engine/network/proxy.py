@@ -15,7 +15,7 @@ from typing import Any
 from engine.api.types import ENDPOINT_SLICES, NODES, SERVICES, Object
 from engine.client import Client, Origin, SharedInformer, each_object, first_cause, object_key, woken_by
 from engine.network import dns
-from engine.network.rules import Endpoint, NodeView, Rule, RuleTable, service_key, service_rules
+from engine.network.rules import Endpoint, NodeView, Rule, RuleTable, of_address, service_key, service_rules
 from engine.tasks import Supervisor
 from engine.trace import Hop, Span
 from engine.world import World
@@ -161,15 +161,23 @@ class ServiceProxy:
 
     # -- what is sent to a Service
 
-    def choose(self, rule: Rule, source: str) -> Endpoint:
+    def rule(self, ip: str, port: int, node: str) -> Rule | None:
+        """What becomes on a node of packets to a virtual address, "" being each of the node's own. Addresses are the
+        same on all nodes, so those of this one tell which Service it is."""
+        rule = self.table.find(ip, port)
+        if rule is None or node == self._node_name:
+            return rule
+        return of_address(self._rules_of(rule.service.partition(":")[0], self._view_of(node)), ip, port)
+
+    def choose(self, rule: Rule, endpoints: Sequence[Endpoint], source: str) -> Endpoint:
         """The endpoint that gets what is sent to a rule's address: any of them, the same for a source while its
         affinity lasts."""
         if not rule.affinity_seconds:
-            return self._rng.choice(rule.endpoints)
+            return self._rng.choice(endpoints)
         now = self._world.clock.monotonic()
         chosen, until = self._affinity.get((rule.service, source), (None, now))
-        if chosen is None or until <= now or chosen not in rule.endpoints:
-            chosen = self._rng.choice(rule.endpoints)
+        if chosen is None or until <= now or chosen not in endpoints:
+            chosen = self._rng.choice(endpoints)
         self._affinity[rule.service, source] = (chosen, now + rule.affinity_seconds)
         return chosen
 
@@ -188,9 +196,12 @@ class ServiceProxy:
         return look
 
     def _rules_on(self, node_name: str) -> list[Rule]:
-        node = self._nodes.lister.get(node_name)
-        view = NodeView(node_name, _zone_of(node) if node is not None else "")
+        view = self._view_of(node_name)
         return [rule for key in sorted(self.table.by_service) for rule in self._rules_of(key, view)]
+
+    def _view_of(self, node_name: str) -> NodeView:
+        node = self._nodes.lister.get(node_name)
+        return NodeView(node_name, _zone_of(node) if node is not None else "")
 
     def _dns_view(self, parameters: Mapping[str, str]) -> Object:
         """`name`, `type` (A) and `namespace` (default): what a Pod there would be answered."""

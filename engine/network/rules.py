@@ -31,8 +31,11 @@ class Endpoint(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One virtual address of one port of a Service. Without endpoints packets are rejected, or dropped where the
-    traffic policy says that only local ones count."""
+    """One virtual address of one port of a Service. Without endpoints packets are rejected, or dropped where there are
+    some on other nodes, which the traffic policy lets nobody have.
+
+    `anywhere` are those of all nodes: at an address for the outside, the node's own Pods get these whatever the policy.
+    """
 
     service: str  # namespace/name:port
     kind: str  # ClusterIP, ExternalIP, LoadBalancer, NodePort
@@ -42,12 +45,23 @@ class Rule:
     endpoints: tuple[Endpoint, ...]
     local_only: bool = False
     affinity_seconds: int = 0
+    anywhere: tuple[Endpoint, ...] = ()
+
+    @property
+    def for_pods(self) -> tuple[Endpoint, ...]:
+        """Where packets of a Pod on this node go."""
+        return self.endpoints if self.kind == "ClusterIP" else self.anywhere
+
+    @property
+    def drops(self) -> bool:
+        """Whether packets that find no endpoint are lost without an answer."""
+        return self.local_only and bool(self.anywhere)
 
     @property
     def action(self) -> str:
         if self.endpoints:
             return "dnat"
-        return "drop" if self.local_only else "reject"
+        return "drop" if self.drops else "reject"
 
     def to_json(self) -> Object:
         host = f"[{self.ip}]" if ":" in self.ip else self.ip or "*"
@@ -98,12 +112,13 @@ def _port_rules(
     external_local = spec.get("externalTrafficPolicy") == "Local"
     internal = _chosen(endpoints, node, local=internal_local)
     external = _chosen(endpoints, node, local=external_local)
+    anywhere = _chosen(endpoints, node, local=False)
     affinity = _affinity(spec)
     name = _port_name(service, port)
     protocol = port.get("protocol", "TCP")
 
     def rule(kind: str, ip: str, number: int, to: tuple[Endpoint, ...], *, local: bool) -> Rule:
-        return Rule(name, kind, ip, number, protocol, to, local, affinity)
+        return Rule(name, kind, ip, number, protocol, to, local, affinity, anywhere)
 
     for ip in ips:
         yield rule("ClusterIP", ip, port["port"], internal, local=internal_local)
@@ -223,10 +238,15 @@ class RuleTable:
     def find(self, ip: str, port: int, protocol: str = "TCP") -> Rule | None:
         """The rule that a packet to a virtual address meets."""
         for rules in self.by_service.values():
-            for rule in rules:
-                if rule.ip == ip and rule.port == port and rule.protocol == protocol:
-                    return rule
+            rule = of_address(rules, ip, port, protocol)
+            if rule is not None:
+                return rule
         return None
+
+
+def of_address(rules: Iterable[Rule], ip: str, port: int, protocol: str = "TCP") -> Rule | None:
+    found = (rule for rule in rules if (rule.ip, rule.port, rule.protocol) == (ip, port, protocol))
+    return next(found, None)
 
 
 def service_key(piece: Object) -> str:

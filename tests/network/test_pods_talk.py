@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.api.types import PODS, SERVICES, Object
+from engine.api.types import NODES, PODS, SERVICES, Object
 from engine.client import Client
 from engine.clock import VirtualClock
 from engine.cluster import Cluster
@@ -23,6 +23,11 @@ def pod(name: str, image: str, *command: str, **container: Any) -> Object:
     return {"metadata": {"name": name, "labels": {"app": name}}, "spec": spec}
 
 
+def on(node: str, made: Object) -> Object:
+    made["spec"]["nodeName"] = node
+    return made
+
+
 def service(name: str, app: str, **spec: Any) -> Object:
     ports = [{"port": 80, "targetPort": 5678}]
     return {"metadata": {"name": name}, "spec": {"selector": {"app": app}, "ports": ports, **spec}}
@@ -34,6 +39,12 @@ async def until_running(client: Client, clock: VirtualClock, count: int) -> dict
         if sum((item.get("status") or {}).get("phase") == "Running" for item in pods) == count:
             return {item["metadata"]["name"]: item for item in pods}
         await clock.sleep(1)
+
+
+async def addresses(client: Client) -> list[str]:
+    """Of the nodes."""
+    nodes = (await client.list(NODES)).items
+    return [each["address"] for node in nodes for each in node["status"]["addresses"] if each["type"] == "InternalIP"]
 
 
 class Inside:
@@ -62,14 +73,19 @@ async def test_pods_ask_each_other(virtual_clock: VirtualClock) -> None:
     async with Cluster(ClusterConfig(seed=1), clock=virtual_clock) as cluster:
         client = cluster.client(user_agent="kubectl")
         echo = {"args": ["-text=hello"], "ports": [{"containerPort": 5678}]}
-        await client.create(PODS, pod("echo", "hashicorp/http-echo", **echo), namespace="default")
+        await client.create(PODS, on("node-1", pod("echo", "hashicorp/http-echo", **echo)), namespace="default")
         await client.create(PODS, pod("page", "nginx:1.27"), namespace="default")
-        await client.create(PODS, pod("asking", "busybox:1.36", "sleep", "9999"), namespace="default")
-        await client.create(PODS, pod("debian", "debian:12", "sleep", "9999"), namespace="default")
+        for name, image in (("asking", "busybox:1.36"), ("debian", "debian:12")):
+            await client.create(PODS, on("node-2", pod(name, image, "sleep", "9999")), namespace="default")
         await client.create(SERVICES, service("echo", "echo", type="NodePort"), namespace="default")
         await client.create(SERVICES, service("nobody", "nobody"), namespace="default")
         quiet = {"internalTrafficPolicy": "Local"}
-        await client.create(SERVICES, service("elsewhere", "nobody", **quiet), namespace="default")
+        await client.create(SERVICES, service("elsewhere", "echo", **quiet), namespace="default")
+        await client.create(SERVICES, service("nowhere", "nobody", **quiet), namespace="default")
+        kept = {"type": "LoadBalancer", "externalTrafficPolicy": "Local"}
+        await client.create(SERVICES, service("near", "echo", **kept), namespace="default")
+        balanced = {"status": {"loadBalancer": {"ingress": [{"ip": "192.0.2.7"}]}}}
+        await client.patch(SERVICES, "near", balanced, namespace="default", subresource="status")
         pods = await until_running(client, virtual_clock, 4)
         await virtual_clock.sleep(5)
         address = {name: item["status"]["podIP"] for name, item in pods.items()}
@@ -97,6 +113,22 @@ async def test_pods_ask_each_other(virtual_clock: VirtualClock) -> None:
         before = virtual_clock.monotonic()
         assert await asking.run("wget -T 3 -qO- elsewhere") == (1, "", "wget: download timed out\n")
         assert round(virtual_clock.monotonic() - before, 6) == 3
+        refused = services["nowhere"]["spec"]["clusterIP"]
+        words = f"wget: can't connect to remote host ({refused}): Connection refused\n"
+        assert await asking.run("wget -qO- nowhere") == (1, "", words), "there is none on any other node either"
+
+        # an external policy is for those outside, not for Pods of the node whose rules they meet
+        near = services["near"]["spec"]["ports"][0]["nodePort"]
+        assert await asking.run("wget -qO- 192.0.2.7") == (0, "hello\n", "")
+        assert await asking.run(f"wget -qO- {pods['asking']['status']['hostIP']}:{near}") == (0, "hello\n", "")
+        assert await asking.run(f"wget -qO- {pods['echo']['status']['hostIP']}:{near}") == (0, "hello\n", "")
+        third = next(
+            node
+            for node in await addresses(client)
+            if node not in {each["status"]["hostIP"] for each in (pods["asking"], pods["echo"])}
+        )
+        assert await asking.run(f"wget -T 3 -qO- {third}:{near}") == (1, "", "wget: download timed out\n")
+
         unknown = "wget: can't connect to remote host (10.244.9.9): No route to host\n"
         assert await asking.run("wget -qO- 10.244.9.9") == (1, "", unknown)
         assert (await asking.run("wget -qO- https://kubernetes.default"))[1].startswith("ktui simulates no way")

@@ -117,17 +117,20 @@ async def test_changes_within_a_second_are_programmed_together(world: World) -> 
 
 
 async def test_one_proxy_can_show_the_rules_of_other_nodes(world: World) -> None:
-    async with running(world, other_nodes=("node-2",)) as (admin, _):
+    async with running(world, other_nodes=("node-2",)) as (admin, proxy):
         await make(admin, internalTrafficPolicy="Local")
         await world.clock.sleep(2)
 
         assert rules(world)["10.96.0.7:80"] == []
         assert rules(world, "node-2")["10.96.0.7:80"] == ["10.244.1.2:8080"]
+        assert PodNetwork(proxy, Wire(), {}, "node-2", "default", "10.244.1.9").ask("10.96.0.7", 80, b"") == b""
+        with pytest.raises(TimeoutError):
+            PodNetwork(proxy, Wire(), {}, "node-1", "default", "10.244.0.9").ask("10.96.0.7", 80, b"")
 
 
 async def test_pods_reach_services_by_name(world: World) -> None:
     async with running(world) as (admin, proxy):
-        network = PodNetwork(proxy, Wire(), (), "default", "10.244.0.9")
+        network = PodNetwork(proxy, Wire(), {}, "node-1", "default", "10.244.0.9")
         assert network.resolve("web") == []
         with pytest.raises(OSError, match="No route to host"):
             network.ask("10.96.0.7", 80, b"")

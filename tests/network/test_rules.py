@@ -96,6 +96,9 @@ def told(of: Object, *slices: Object, node: NodeView = HERE) -> list[str]:
             id="external, local, none here",
         ),
         pytest.param(
+            service(internalTrafficPolicy="Local"), [], ["ClusterIP 10.96.0.7:80 reject"], id="local, and none at all"
+        ),
+        pytest.param(
             service(externalIPs=["192.0.2.1"]),
             [endpoints(ONE)],
             ["ClusterIP 10.96.0.7:80 dnat 10.244.0.2:8080", "ExternalIP 192.0.2.1:80 dnat 10.244.0.2:8080"],
