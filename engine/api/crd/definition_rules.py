@@ -11,6 +11,7 @@ from typing import Any
 from engine.api.crd.approval import check_approval
 from engine.api.crd.conversion_rules import check_conversion
 from engine.api.crd.demands import Demands, has_defaults
+from engine.api.crd.internal_form import internal_versions
 from engine.api.crd.version_rules import check_common, check_version, hoisted
 from engine.api.types import Object
 from engine.api.validation import text
@@ -120,13 +121,12 @@ def _versions(spec: Object, versions: list[Object], demands: Demands, problems: 
     common, asked = hoisted(versions), demands.for_schemas(spec)
     for index, version in enumerate(versions):
         check_version(version, index, common, asked, problems)
-    names = [version.get("name", "") for version in versions]
+    names, given = [version.get("name", "") for version in versions], spec.get("versions")
     if len(set(names)) != len(names):
-        problems.invalid("spec.versions", spec.get("versions"), "must contain unique version names")
+        problems.invalid("spec.versions", internal_versions(given, common), "must contain unique version names")
     if sum(bool(version.get("storage")) for version in versions) != 1:
-        problems.invalid(
-            "spec.versions", spec.get("versions"), "must have exactly one version marked as storage version"
-        )
+        detail = "must have exactly one version marked as storage version"
+        problems.invalid("spec.versions", internal_versions(given, common), detail)
     if names and (wrong := text.dns_1035_label(names[0])):
         problems.invalid("spec.version", names[0], ",".join(wrong))
     _required_names(spec.get("names", {}), problems)

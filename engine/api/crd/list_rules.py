@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.api.crd.demands import Demands, atomic, may_be_missing, nullable
+from engine.api.crd.internal_form import internal_items
 from engine.api.validation.problems import Problems
 
 Raw = Mapping[str, Any]
@@ -73,7 +74,8 @@ def _map_list(raw: Raw, path: str, problems: Problems) -> None:
     if items is None:
         problems.required(f"{path}.items", f"must have a schema if {_LIST_TYPE} is map")
     elif not isinstance(items, dict):
-        problems.invalid(f"{path}.items", items, f"must only have a single schema if {_LIST_TYPE} is map")
+        text = f"must only have a single schema if {_LIST_TYPE} is map"
+        problems.invalid(f"{path}.items", internal_items(items), text)
     elif items.get("type") != "object":
         text = f"must be object if parent array's {_LIST_TYPE} is map"
         problems.invalid(f"{path}.items.type", items.get("type", ""), text)

@@ -14,6 +14,7 @@ from typing import Any
 from engine.api.crd.cel.definition_rules import Count, Total, check_rules
 from engine.api.crd.default_rules import default_problems
 from engine.api.crd.demands import TYPES, Demands, below
+from engine.api.crd.internal_form import internal_schema
 from engine.api.crd.list_rules import check_lists
 from engine.api.crd.rule_texts import check_texts
 from engine.api.crd.structural import META_FIELDS, Structural
@@ -110,7 +111,7 @@ def _root_with_status(raw: Raw, path: str, problems: Problems) -> None:
             f"only [{' '.join(_ROOT_WITH_STATUS)}] fields are allowed at the root of the schema if the status "
             "subresource is enabled"
         )
-        problems.invalid(path, raw, text)
+        problems.invalid(path, internal_schema(raw), text)
 
 
 class _Walk:

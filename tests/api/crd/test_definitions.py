@@ -267,6 +267,7 @@ def test_versions_that_differ_are_named_by_their_index() -> None:
         "be empty for specified "
         "object fields"
     )
+    assert _wrong(made)[1].startswith('spec.versions: Invalid value: [{"Name":"v1","Served":true,"Storage":true,')
     assert _wrong(made)[1].endswith("must have exactly one version marked as storage version")
     assert _wrong(made)[2] == 'status.storedVersions: Invalid value: ["v1"]: must have the storage version v2'
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from engine.api.cel.costs import MAX
 from engine.api.cel.syntax import CompileError
 from engine.api.crd.cel.compiling import Compiler
+from engine.api.crd.internal_form import internal_rule
 from engine.api.crd.structural import Structural
 from engine.api.types import Object
 from engine.api.validation.new_expressions import STORED, NewExpressions
@@ -102,7 +103,7 @@ class _Node:
             release = self._new.release_of(source)
             expression = self._compiler.rule(source, optional=bool(optional), release=release)
         except CompileError as error:
-            problems.invalid(f"{path}.rule", _internal(rule), str(error))
+            problems.invalid(f"{path}.rule", internal_rule(rule), str(error))
             expression = None
         if expression is not None:
             self._cost(expression.cost * self._most(), f"{path}.rule", "estimated rule cost")
@@ -120,7 +121,7 @@ class _Node:
         try:
             expression = self._compiler.message(source, optional=optional, release=self._new.release_of(source))
         except CompileError as error:
-            self._problems.invalid(path, _internal(rule), str(error))
+            self._problems.invalid(path, internal_rule(rule), str(error))
             return
         self._cost(expression.cost, path, "estimated messageExpression cost")
 
@@ -134,10 +135,3 @@ class _Node:
         if self._total.named and cost > _EXPRESSION_LIMIT:
             self._problems.forbidden(path, over_budget(what, cost, _EXPRESSION_LIMIT))
         self._total.add(path, cost)
-
-
-def _internal(rule: Object) -> Object:
-    """A rule as errors show it: all fields, by their names in Go."""
-    texts = {name[:1].upper() + name[1:]: rule.get(name, "") for name in ("rule", "message", "messageExpression")}
-    field_path, optional = rule.get("fieldPath", ""), rule.get("optionalOldSelf")
-    return {**texts, "Reason": rule.get("reason"), "FieldPath": field_path, "OptionalOldSelf": optional}
