@@ -33,9 +33,9 @@ _PRIORITIES = {
     "coordination.k8s.io": (16500, 15),
     "node.k8s.io": (16300, 15),
     "discovery.k8s.io": (16200, 15),
+    "resource.k8s.io": (16200, 20),
     "flowcontrol.apiserver.k8s.io": (16100, 21),
     "internal.apiserver.k8s.io": (16000, 9),
-    "resource.k8s.io": (15900, 15),
     "storagemigration.k8s.io": (15800, 15),
 }
 _VERSIONS = {"v2": 30, "v2beta2": 9, "v1beta3": 18, "v1beta2": 12, "v1beta1": 9}

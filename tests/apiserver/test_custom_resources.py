@@ -414,6 +414,11 @@ async def test_api_services_say_what_is_served_and_by_whom(client: Client) -> No
     names = {each["metadata"]["name"]: each for each in (await client.list(API_SERVICES)).items}
     assert _conditions(names["v1.apps"]) == {"Available": ("True", "Local")}
     assert names["v1."]["spec"] == {"groupPriorityMinimum": 18000, "version": "v1", "versionPriority": 1}
+    devices = names["v1.resource.k8s.io"]["spec"]
+    assert (devices["groupPriorityMinimum"], devices["versionPriority"]) == (16200, 20)
+    places = {each["spec"].get("group", ""): each["spec"]["groupPriorityMinimum"] for each in names.values()}
+    listed = [each["name"] for each in (await _path(client, "/apis"))["groups"] if each["name"] in places]
+    assert listed == sorted(places.keys() & set(listed), key=lambda group: (-places[group], group))
     remote: Object = {
         "apiVersion": "apiregistration.k8s.io/v1",
         "kind": "APIService",
