@@ -208,6 +208,23 @@ async def test_a_container_within_its_memory_runs_on(world: World, args: tuple[s
     assert (await runtime.container_status(container)).state == ContainerState.RUNNING
 
 
+@pytest.mark.parametrize(
+    ("args", "ended"),
+    [
+        pytest.param(("sh", "-c", "exit 3"), 3, id="a shell"),
+        pytest.param(("/bin/sleep", "2"), 0, id="a utility"),
+        pytest.param(("serve", "--port=80"), None, id="arguments of its own"),
+    ],
+)
+async def test_what_an_unknown_image_makes_of_arguments(world: World, args: tuple[str, ...], ended: int | None) -> None:
+    """`kubectl run -it debug --image=nicolaka/netshoot -- bash` wants a shell."""
+    runtime, container = await started(world, "example.com/tools:1", args=args)
+    await world.clock.sleep(5)
+
+    status = await runtime.container_status(container)
+    assert (status.exit_code if status.state == ContainerState.EXITED else None) == ended
+
+
 async def test_an_exec_that_takes_all_memory_ends_its_container(world: World) -> None:
     runtime, container = await started(world, "busybox", "sleep", "3600", memory="1Gi")
 

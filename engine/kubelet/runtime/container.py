@@ -23,7 +23,7 @@ from engine.kubelet.runtime.kernel_files import KernelFiles
 from engine.kubelet.runtime.logs import LogFile
 from engine.kubelet.runtime.reference import Reference
 from engine.kubelet.runtime.sessions import encoded
-from engine.kubelet.runtime.shell import Call, exists, programs, start
+from engine.kubelet.runtime.shell import Call, exists, is_usual_program, programs, start
 from engine.kubelet.runtime.shell.process import FOREVER, Input, Io, Machine, Network, OutOfMemoryError, Process
 from engine.kubelet.runtime.shell.processes import Processes
 from engine.kubelet.runtime.terminal import Terminal
@@ -311,8 +311,10 @@ def command_line(config: ContainerConfig, profile: ImageProfile) -> list[str]:
     if profile.entrypoint:
         return [*profile.entrypoint, *config.args]
     server = profile.cmd[0] if profile.cmd else ""
-    takes_flags = config.args[0].startswith("-") and server
-    return [server, *config.args] if takes_flags else list(config.args) if profile.programs is not None else []
+    if config.args[0].startswith("-") and server:
+        return [server, *config.args]
+    # An unknown image may have an entrypoint, whose arguments these are; but hardly ever is one of them a shell's name.
+    return list(config.args) if profile.programs is not None or is_usual_program(config.args[0]) else []
 
 
 def _not_started(program: str) -> str:

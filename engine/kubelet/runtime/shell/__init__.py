@@ -6,9 +6,21 @@ the same code runs on any clock and in a plain test. What it cannot do, it refus
 
 from engine.kubelet.runtime.shell.commands import Call
 from engine.kubelet.runtime.shell.interpreter import Interpreter
-from engine.kubelet.runtime.shell.launch import exists, start
+from engine.kubelet.runtime.shell.launch import exists, is_usual_program, start
 from engine.kubelet.runtime.shell.lexer import ShellSyntaxError
 from engine.kubelet.runtime.shell.parser import parse
 from engine.kubelet.runtime.shell.process import FOREVER, Io, Machine, Process
 
-__all__ = ["FOREVER", "Call", "Interpreter", "Io", "Machine", "Process", "ShellSyntaxError", "exists", "parse", "start"]
+__all__ = [
+    "FOREVER",
+    "Call",
+    "Interpreter",
+    "Io",
+    "Machine",
+    "Process",
+    "ShellSyntaxError",
+    "exists",
+    "is_usual_program",
+    "parse",
+    "start",
+]

@@ -13,10 +13,16 @@ from engine.kubelet.runtime.shell.interpreter import Interpreter
 from engine.kubelet.runtime.shell.process import Machine, Process
 
 
+def is_usual_program(name: str) -> bool:
+    """Whether most images have a program of this name."""
+    base = name.rpartition("/")[2]
+    return base in COMMANDS and base not in RARE
+
+
 def exists(machine: Machine, name: str) -> bool:
     """Whether the container has this program."""
     base = name.rpartition("/")[2]
-    if base in COMMANDS and base not in RARE:
+    if is_usual_program(name):
         return base in (machine.programs or ()) or _is_usual(machine, base)
     if name.startswith("/") and name in machine.files:
         return True
