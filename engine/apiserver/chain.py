@@ -305,7 +305,7 @@ class Chain:
         detail["verdicts"] = dict(answer.verdicts)
         detail["verdict"] = "allow" if decision.verdict is Verdict.ALLOW else "deny"
         detail["authorizer"] = decision.authorizer
-        detail["reason"] = decision.reason
+        detail["reason"] = decision.reason or decision.note
         if call.trail is not None:
             verdict = "allow" if decision.verdict is Verdict.ALLOW else "forbid"
             call.trail.annotate({f"{_AUTHORIZATION}/decision": verdict, f"{_AUTHORIZATION}/reason": decision.reason})

@@ -212,7 +212,7 @@ async def test_a_create_is_told_with_what_came_and_went(audited: Audited) -> Non
     assert complete["responseObject"]["metadata"]["uid"]
     assert "managedFields" not in complete["responseObject"]["metadata"]
     assert complete["annotations"] == {
-        "authorization.k8s.io/decision": "allow", "authorization.k8s.io/reason": "member of system:masters",
+        "authorization.k8s.io/decision": "allow", "authorization.k8s.io/reason": "",
     }  # fmt: skip
 
 

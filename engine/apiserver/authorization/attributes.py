@@ -45,9 +45,12 @@ class Verdict(StrEnum):
 
 
 class Decision(NamedTuple):
+    """`note` is for who looks at the hop, where there is no reason to tell clients."""
+
     verdict: Verdict
     reason: str = ""
     authorizer: str = ""
+    note: str = ""
 
 
 class Authorizer(Protocol):
