@@ -130,7 +130,15 @@ class KtuiApp(Guarded, JobControl, Pictured, Listening, Steered, Touring, Forwar
         ),
         Binding("ctrl+s", "export", "Picture", show=False, tooltip="write the screen as an SVG", id="frame.export"),
         Binding("T", "next_theme", "Next theme", show=False, id="frame.theme"),
-        Binding("ctrl+z", "suspend_process", "To the shell", show=False, tooltip="fg comes back", id="frame.suspend"),
+        Binding(
+            "ctrl+z",
+            "suspend_process",
+            "To the shell",
+            show=False,
+            priority=True,
+            tooltip="fg comes back",
+            id="frame.suspend",
+        ),
         Binding("q", "leave", "Leave", id="frame.leave"),
         Binding(
             "ctrl+c", "leave_now", "Leave at once; the cluster goes on", show=False, priority=True, id="frame.leave-now"

@@ -24,10 +24,7 @@ class TooSmall(Guarded, ModalScreen[None]):
     TooSmall { background: $background; }
     TooSmall #too-small { width: 1fr; height: 1fr; content-align: center middle; text-align: center; color: $warning; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("q", "app.leave", "Leave", id="frame.leave"),
-        Binding("ctrl+z", "app.suspend_process", "To the shell", show=False, id="frame.suspend"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("q", "app.leave", "Leave", id="frame.leave")]
 
     def __init__(self) -> None:
         super().__init__()

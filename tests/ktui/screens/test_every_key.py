@@ -43,7 +43,7 @@ Seen = str | Callable[[Driver], object]
 ELSEWHERE = {
     ("KtuiApp", "q"), ("KtuiApp", "ctrl+c"), ("KtuiApp", "ctrl+z"),
     ("Shell", "escape"), ("Shell", "ctrl+d"),
-    ("TooSmall", "q"), ("TooSmall", "ctrl+z"),
+    ("TooSmall", "q"),
 }  # fmt: skip
 
 
@@ -334,7 +334,7 @@ ROWS = [
         ("q", closed, ("d",)),
         ("colon", lambda driver: driver.find(CommandLine).has_class("-open"), ("d",)),
         ("slash", "error  ·  !GET", ("d",)),
-        ("f", lambda driver: isinstance(driver.app.screen, Output) and driver.app.screen.lines.auto_scroll, ("d",)),
+        ("f", lambda driver: isinstance(driver.app.screen, Output) and driver.app.screen.lines.follows, ("d",)),
         ("c", says("copied what is shown"), ("d",)),
         *((key, "⏸ paused", ("d",)) for key in ("space", "f9")),
         *((entry.key, shows(entry.name), ("d",)) for entry in CATALOGUE if entry.name != "objects"),
@@ -377,7 +377,7 @@ ROWS = [
         *((key, scrolled_to(2), ("enter",)) for key in ("pagedown", "ctrl+f", "end", "G")),
     ),
     *rows(
-        "ScrolledLog",
+        "PrintedLines",
         "pods",
         *((key, scrolled_to(0), ("d", "down")) for key in ("up", "k", "pageup", "ctrl+b", "home", "g")),
         *((key, scrolled_to(1), ("d",)) for key in ("down", "j")),
