@@ -19,6 +19,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from engine.api.wire import ClientCertificate
+from engine.plain_http import ServerContext
 
 VALIDITY = timedelta(days=365)
 CA_VALIDITY = timedelta(days=3650)
@@ -295,7 +296,7 @@ class ClusterPki:
 
     def server_context(self, folder: Path) -> ssl.SSLContext:
         """TLS for the API server: a client certificate is asked for and, if sent, must be the CA's."""
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context = ServerContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         context.load_cert_chain(folder / "apiserver.crt", folder / "apiserver.key")
         context.load_verify_locations(cadata=self.authority.pair.certificate.decode())

@@ -588,3 +588,15 @@ async def test_of_two_tokens_the_first_counts(served: Served) -> None:
         headers = [("Authorization", token) for token in tokens]
         async with served.session() as session, session.get("/version", headers=headers) as response:
             assert response.status == status
+
+
+async def test_who_speaks_http_without_tls_is_told(served: Served) -> None:
+    plain = served.url.replace("https", "http")
+    async with aiohttp.ClientSession(plain) as session:
+        for method in ("GET", "POST"):
+            async with session.request(method, "/api") as response:
+                assert response.status == 400
+                assert await response.text() == "Client sent an HTTP request to an HTTPS server.\n"
+    code, _, error = await served.kubectl("get", "pods", "--server", plain)
+    assert code == 1
+    assert "(BadRequest): the server rejected our request for an unknown reason" in error
