@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engine.api.types import GVR, LEASES, NODES, Object
+from engine.api.wire import MERGE_PATCH
 from engine.config import NodeConfig
 from engine.kubelet.node.csi_node import CSI_NODES
 from engine.kubelet.runtime import SimulatedRuntime
@@ -54,6 +55,24 @@ async def test_a_node_registers_with_its_labels_capacity_and_conditions(world: W
         ]
         assert status["nodeInfo"]["containerRuntimeVersion"].startswith("containerd://")
         assert status["nodeInfo"]["kubeletVersion"].startswith("v1.")
+
+
+async def test_what_is_advertised_of_a_node_can_be_allocated(world: World) -> None:
+    """kubernetes.io's page "Advertise Extended Resources for a Node": a capacity by hand, and its end."""
+    async with running(world) as node:
+
+        async def advertise(amount: str | None) -> tuple[Object, Object]:
+            status = {"capacity": {"example.com/dongle": amount}}
+            await node.admin.patch(NODES, NODE, {"status": status}, subresource="status", content_type=MERGE_PATCH)
+            await node.sleep(15)
+            now = (await node_of(node))["status"]
+            return now["capacity"], now["allocatable"]
+
+        capacity, allocatable = await advertise("4")
+        assert (capacity, capacity["example.com/dongle"]) == (allocatable, "4")
+        capacity, allocatable = await advertise(None)
+        assert capacity == allocatable
+        assert "example.com/dongle" not in capacity
 
 
 async def test_a_node_tells_which_volumes_drivers_have_taken_over(world: World) -> None:

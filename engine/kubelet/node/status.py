@@ -75,8 +75,9 @@ def labels(config: NodeConfig) -> dict[str, str]:
 
 
 def node_status(facts: NodeFacts, previous: Object) -> Object:
-    """The status; `previous` gives the times of the conditions' last transitions and what others keep in it."""
-    capacity = _capacity(facts.config)
+    """The status; `previous` gives the times of the conditions' last transitions and what others keep in it: resources
+    that somebody advertised in the capacity can be allocated from then on (nodestatus setters.go MachineInfo)."""
+    capacity = dict(sorted({**(previous.get("capacity") or {}), **_capacity(facts.config)}.items()))
     made = {key: previous[key] for key in ("volumesAttached", "volumesInUse", "config") if previous.get(key)}
     if facts.images:
         made["images"] = _images(facts.images)

@@ -31,6 +31,8 @@ def _patch(uid: str, old: Object, new: Object, merge_keys: Mapping[str, str]) ->
             continue
         if key and before and after:
             changes.update(_merged_list(field, key, before, after))
+        elif isinstance(before, dict) and isinstance(after, dict):
+            changes[field] = _changes(before, after)
         else:
             changes[field] = after
     return {"metadata": {"uid": uid}, "status": changes} if changes else None
