@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import orjson
+
 from engine.api.apply.field_sets import FieldSet
 from engine.api.apply.field_types import Changes, FieldType, field_type
 from engine.api.apply.reset_fields import Reset, only_kept, reset_fields, without
 from engine.api.conversions import CONVERSIONS
+from engine.api.remembered import Remembered
 from engine.api.schema import Schema
 from engine.api.types import GVK, Object
 
@@ -35,6 +38,10 @@ _UNOWNED_METADATA = frozenset(
 )
 
 
+# The fields of new Pods, by the type that their release has of them.
+_NEW_PODS: dict[FieldType, Remembered[FieldSet]] = {}
+
+
 class Scope:
     """What of an object a write of a version and subresource can own."""
 
@@ -50,7 +57,7 @@ class Scope:
         """What can be owned of the fields that were added or changed, and of those that were removed."""
         if old is None:
             after = self.ownable(new)
-            return self.kept(self.kind.whole(after, fresh=False)) if after else {}, {}
+            return self._fields_of_new(after) if after else {}, {}
         # A null that takes the place of a value is a change; where there was none before, it is as good as nothing.
         nulled = frozenset(key for key, value in new.items() if value is None and old.get(key) is not None)
         before, after = self.ownable(old), self.ownable(new, nulled)
@@ -59,6 +66,20 @@ class Scope:
         after.setdefault("metadata", {})
         changed, removed = self.kind.changes(before, after)
         return self.kept(changed), self.kept(removed)
+
+    def _fields_of_new(self, after: Object) -> FieldSet:
+        """Pods are made by the hundred from one template, and then say the same but for what nobody owns."""
+        if self._name != "Pod" or self.subresource or self._nulls:
+            return self.kept(self.kind.whole(after, fresh=False))
+        try:
+            said = orjson.dumps(after)
+        except TypeError:  # numbers and texts that orjson does not write
+            return self.kind.whole(after, fresh=False)
+        known = _NEW_PODS.setdefault(self.kind, Remembered())
+        fields = known.get(said)
+        if fields is None:
+            known.put(said, fields := self.kind.whole(after, fresh=False))
+        return fields
 
     def kept(self, fields: FieldSet) -> FieldSet:
         return only_kept(fields, self._name, self.subresource)

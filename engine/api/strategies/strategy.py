@@ -55,6 +55,7 @@ __all__ = [
     "grace_period",
     "has_generation",
     "mark_deleting",
+    "prepare_alike",
     "prepare_for_approval",
     "prepare_for_create",
     "prepare_for_status_update",
@@ -192,12 +193,7 @@ def _counts_spec(info: ResourceInfo, kind: _Kind) -> bool:
 def prepare_for_create(info: ResourceInfo, obj: Object) -> None:
     """Drops what only the server may set, and sets what a new object starts with."""
     kind = (info.gvr.group, info.kind)
-    metadata = obj.setdefault("metadata", {})
-    for field in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"):
-        metadata.pop(field, None)
-    # No one counts the generation of other kinds: whoever creates them may give them one, which then stays.
-    if has_generation(info):
-        metadata["generation"] = 1
+    _new_metadata(info, obj)
     if _status_apart(info) and kind not in _STATUS_KEPT and info.gvr.group not in _REVIEW_GROUPS:
         _new_status(info, obj)
     drop_disabled_fields(info, obj)
@@ -206,6 +202,21 @@ def prepare_for_create(info: ResourceInfo, obj: Object) -> None:
         special(obj)
     if kind == ("", "Pod") and info.release >= _SPREAD_KEYS_MERGED:
         merge_spread_keys(obj)
+
+
+def prepare_alike(info: ResourceInfo, obj: Object, status: Object) -> None:
+    """As `prepare_for_create`, for an object that is like one which began with this status (engine.api.alike_pods)."""
+    _new_metadata(info, obj)
+    obj["status"] = status
+
+
+def _new_metadata(info: ResourceInfo, obj: Object) -> None:
+    metadata = obj.setdefault("metadata", {})
+    for field in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"):
+        metadata.pop(field, None)
+    # No one counts the generation of other kinds: whoever creates them may give them one, which then stays.
+    if has_generation(info):
+        metadata["generation"] = 1
 
 
 def _status_apart(info: ResourceInfo) -> bool:

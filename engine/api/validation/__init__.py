@@ -55,7 +55,8 @@ def validate_status_update(info: ResourceInfo, new: Object, old: Object, *, now:
 # -- the same in turns, since the rules of a custom resource may take long
 
 
-def check_create(info: ResourceInfo, obj: Object) -> Work[Problems]:
+def check_create(info: ResourceInfo, obj: Object, *, alike: bool = False) -> Work[Problems]:
+    """`alike` says that nothing is wrong with the object but, perhaps, its metadata (engine.api.alike_pods)."""
     problems = Problems(NewExpressions(info.release))
     rules = rules_for(info)
     if rules.first is not None:
@@ -68,7 +69,8 @@ def check_create(info: ResourceInfo, obj: Object) -> Work[Problems]:
     if info.extension is not None:
         problems += yield from info.extension.problems(obj, None, problems.warned)
     elif rules.create is not None:
-        rules.create(obj, problems)
+        if not alike:
+            rules.create(obj, problems)
         problems = declaratively(info, obj, None, problems)
     name = obj.get("metadata", {}).get("name", "")
     if reserved := refused_name(info, name):

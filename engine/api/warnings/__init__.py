@@ -57,6 +57,7 @@ _ON_CREATE: Mapping[tuple[str, str], Callable[[Object], list[str]]] = {
     (APIEXTENSIONS, "CustomResourceDefinition"): custom.definition,
     (NETWORKING, "Ingress"): networking.ingress,
 }
+_ON_CREATE_ALIKE: Mapping[tuple[str, str], Callable[[Object], list[str]]] = {("", "Pod"): workloads.pod_name}
 
 _ON_UPDATE: Mapping[tuple[str, str], Callable[[Object, Object], list[str]]] = {
     **workloads.ON_UPDATE,
@@ -95,10 +96,11 @@ def warnings_before_create(info: ResourceInfo, obj: Object) -> list[str]:
     return profile_warnings(obj) if (info.gvr.group, info.kind) == ("", "Pod") else []
 
 
-def warnings_on_create(info: ResourceInfo, obj: Object) -> list[str]:
+def warnings_on_create(info: ResourceInfo, obj: Object, *, alike: bool = False) -> list[str]:
+    """`alike` says that there is nothing to warn of but, perhaps, the name (engine.api.alike_pods)."""
     if info.extension is not None:
         return custom.resource(obj)
-    found = _ON_CREATE.get((info.gvr.group, info.kind))
+    found = (_ON_CREATE_ALIKE if alike else _ON_CREATE).get((info.gvr.group, info.kind))
     told = [*name_warnings(info, obj.get("metadata", {}).get("name", "")), *rule_warnings(info, obj)]
     return [*told, *found(obj)] if found is not None else told
 

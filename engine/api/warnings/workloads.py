@@ -25,7 +25,11 @@ _MANY_COMPLETIONS, _MANY_AT_ONCE = 100_000, 10_000
 
 
 def pod(obj: Object) -> list[str]:
-    return _name(obj, "the Pod's hostname") + pod_warnings(obj, "")
+    return pod_name(obj) + pod_warnings(obj, "")
+
+
+def pod_name(obj: Object) -> list[str]:
+    return _name(obj, "the Pod's hostname")
 
 
 def pod_template(obj: Object) -> list[str]:

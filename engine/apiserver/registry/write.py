@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
+from engine.api.alike_pods import AlikePods, likeness
 from engine.api.apply import track_update
 from engine.api.defaults import apply_defaults
 from engine.api.errors import ApiError, Cause, conflict, field_invalid, invalid
 from engine.api.golang.integer import parse_uint
 from engine.api.resources import ResourceInfo
 from engine.api.strategies.strategy import (
+    prepare_alike,
     prepare_for_approval,
     prepare_for_create,
     prepare_for_status_update,
@@ -70,6 +72,7 @@ class Writer:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._world = backend.world
+        self._alike = AlikePods()
 
     # -- create
 
@@ -104,12 +107,16 @@ class Writer:
                 await self._world.latency.pause("schema")
                 name_requester(info, obj, call.user)
                 call.warnings.extend(warnings_before_create(info, obj))
-                await self._complete_new(info, obj)
+                alike = await self._complete_new(info, obj, before := likeness(info, obj))
                 attributes.object, attributes.name = obj, obj["metadata"].get("name", "")
                 call.named(obj)
             await self._validate(call, attributes)
             obj = _as_kept(info, obj, attributes)
-            call.warnings.extend(warnings_on_create(info, obj))
+            warnings = warnings_on_create(info, obj, alike=alike)
+            if warnings:
+                call.warnings.extend(warnings)
+            elif not alike:
+                self._alike.remember(before, info, obj)
             if options.dry_run:
                 return await self._would_create(call, obj)
             created = await _made_to_fit(obj, lambda: self._insert(call, obj, generate), tracked=tracked)
@@ -120,13 +127,19 @@ class Writer:
             elif hook is not None:
                 await hook.after_success(obj, None)
 
-    async def _complete_new(self, info: ResourceInfo, obj: Object) -> None:
+    async def _complete_new(self, info: ResourceInfo, obj: Object, before: bytes) -> bool:
+        """Whether the object is like one before (`before` is its likeness), so that there was less to do."""
         backend = self._backend
         fill_for_create(obj, uid=backend.uids.uid(), now=self._world.clock.timestamp())
-        prepare_for_create(info, obj)
-        apply_defaults(info, obj)
-        if causes := await in_turns(check_create(info, obj), self._world.clock):
+        status = self._alike.status(before)
+        if status is not None:
+            prepare_alike(info, obj, status)
+        else:
+            prepare_for_create(info, obj)
+            apply_defaults(info, obj)
+        if causes := await in_turns(check_create(info, obj, alike=status is not None), self._world.clock):
             raise invalid(info.gvk, obj["metadata"].get("name", ""), causes)
+        return status is not None
 
     def _name(self, info: ResourceInfo, base: str) -> str:
         return generated_name(info, base, self._backend.names.name_suffix())
