@@ -21,7 +21,7 @@ from ktui.forwards import Forwards
 from ktui.guard import Guarded, told
 from ktui.haste import Haste
 from ktui.job_control import JobControl
-from ktui.keymap import unknown_names
+from ktui.keymap import clashes, unknown_names
 from ktui.line_filter import Joined
 from ktui.listening import Listening
 from ktui.models.completion import complete
@@ -214,6 +214,8 @@ class KtuiApp(Guarded, JobControl, Pictured, Listening, Steered, Touring, Forwar
         if unknown := unknown_names(self.settings.keys):
             told = [f"{self.settings.places.get(name, '')} {name}".strip() for name in unknown]
             problems.append(f"no such keys: {', '.join(told)}; `ktui keys` prints all")
+        for name, taken in clashes(self.settings.keys).items():
+            problems.append(f"{self.settings.places.get(name, '')} {name}: {taken}".strip())
         for problem in problems:
             self.notify(problem, severity="warning", timeout=10, markup=False)
         if not self.settings.has_toured:

@@ -20,6 +20,7 @@ import yaml
 from textual.theme import Theme
 
 from engine.folder import HOME_VARIABLE, data_home
+from ktui.keymap import is_key
 from ktui.lines import lines_of, place, yaml_problem
 from ktui.themes import ThemeError, load_theme
 
@@ -70,11 +71,19 @@ class Settings:
         if isinstance(theme, str):
             self.theme = theme
         if isinstance(keys, dict):
-            self.keys = {str(name): str(key) for name, key in keys.items()}
+            for name, text in keys.items():
+                self._take_key(str(name), str(text), place(file, lines.get(("keys", str(name)), 0)))
         else:
             self.problems.append(f"{place(file, lines.get(('keys',), 0))}: keys is no mapping of names to keys")
         for entry in values:
             self.problems.append(f"{place(file, lines.get((str(entry),), 0))}: unknown entry: {entry}")
+
+    def _take_key(self, name: str, text: str, where: str) -> None:
+        """The keys of an entry that there are; where there is none the action keeps those that it has."""
+        keys = [key.strip() for key in text.split(",")]
+        self.problems.extend(f"{where} {name}: there is no key {key!r}" for key in keys if not is_key(key))
+        if usable := [key for key in keys if is_key(key)]:
+            self.keys[name] = ",".join(usable)
 
     def _read_themes(self, folder: Path) -> None:
         for file in sorted(folder.glob("*.yaml")):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.folder import clusters
-from ktui.keymap import as_yaml, named_keys, unknown_names
+from ktui.keymap import as_yaml, clashes, is_key, keys_of, named_keys, unknown_names
 from ktui.settings import Settings
 from ktui.themes import DEFAULT_THEME, load_themes
 
@@ -84,6 +84,39 @@ def test_every_key_of_every_screen_has_a_name_and_no_two_the_same() -> None:
     assert all("." in name for name in names)
     assert unknown_names({"objects.yaml": "Y", "objects.yml": "Y"}) == ["objects.yml"]
     assert '  objects.edit: "e"' in as_yaml()
+
+
+def test_a_key_that_no_terminal_sends_is_said_with_its_line_and_the_action_keeps_its_own(tmp_path: Path) -> None:
+    settings = load(tmp_path, 'keys:\n  clock.faster: "notakey"\n  objects.yaml: "f3, Enter"\n')
+    file = tmp_path / "config.yaml"
+    assert settings.problems == [
+        f"{file}:2 clock.faster: there is no key 'notakey'",
+        f"{file}:3 objects.yaml: there is no key 'Enter'",
+    ]
+    assert settings.keys == {"objects.yaml": "f3"}
+
+
+def test_the_keys_that_ktui_has_are_keys() -> None:
+    assert all(is_key(key) for binding in named_keys().values() for key in keys_of(binding.key))
+    assert all(map(is_key, ("+", "é", "ctrl+plus", "alt+x", "shift+f5", "exclamation_mark")))
+    assert not any(map(is_key, ("", "plus_sign", "latin_small_letter_a", "F5", "ctrl+", "hyper")))
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        pytest.param({"screen.store": "5"}, {"screen.store": "5 is screen.controllers too"}, id="two for all screens"),
+        pytest.param({"screen.store": "5", "screen.controllers": "3"}, {}, id="two that change places"),
+        pytest.param({"clock.faster": "e"}, {"clock.faster": "e is flow.events too"}, id="a screen has it for its own"),
+        pytest.param({"objects.yaml": "+"}, {"objects.yaml": "plus is clock.faster too"}, id="by its character"),
+        pytest.param({"objects.yaml": "l"}, {"objects.yaml": "l is objects.logs too"}, id="two of a screen"),
+        pytest.param({"objects.yaml": "m"}, {}, id="another screen has it"),
+        pytest.param({name: binding.key for name, binding in named_keys().items()}, {}, id="all as they are"),
+        pytest.param({"objects.nothing": "5"}, {}, id="no action, which is said elsewhere"),
+    ],
+)
+def test_a_key_that_two_actions_have_in_one_place_is_said(keys: dict[str, str], told: dict[str, str]) -> None:
+    assert clashes(keys) == told
 
 
 def test_a_key_that_is_set_is_known_with_its_line(tmp_path: Path) -> None:

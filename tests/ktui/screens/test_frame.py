@@ -385,6 +385,22 @@ async def test_keys_and_the_theme_of_one_s_own(session: Session) -> None:
         await driver.until(lambda: isinstance(app.shown, ObjectsScreen))
 
 
+async def test_keys_of_one_s_own_that_cannot_be_used_are_said_with_their_lines(
+    session: Session, tmp_path: Path
+) -> None:
+    (tmp_path / "config.yaml").write_text('keys:\n  clock.faster: "notakey"\n  screen.store: 5\n')
+    settings = Settings.load(tmp_path, tmp_path / "state")
+    settings.mark_toured()
+    app = KtuiApp(session, settings=settings)
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        driver = Driver(app, pilot)
+        await driver.until(lambda: len(app._notifications) == 2)
+        assert [told.message.removeprefix(str(tmp_path)) for told in app._notifications] == [
+            "/config.yaml:2 clock.faster: there is no key 'notakey'",
+            "/config.yaml:3 screen.store: 5 is screen.controllers too",
+        ]
+
+
 async def test_a_key_of_one_s_own_is_told_where_keys_are_told(session: Session) -> None:
     settings = Settings(keys={"screen.objects": "f2", "objects.describe": "f3,question_mark", "table.filter": "f"})
     app = KtuiApp(session, settings=settings)
