@@ -9,21 +9,19 @@ import io
 from collections.abc import Awaitable, Callable
 from typing import ClassVar, TextIO
 
-from rich.text import Text
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Input, RichLog
+from textual.widgets import Input
 
 from ktui.guard import Guarded
-from ktui.models.printed import LINES_KEPT, Printed, PrintedLine
+from ktui.models.printed import Printed, PrintedLine
 from ktui.screens.catalogue import CATALOGUE
 from ktui.stopped_time import PATIENCE_SECONDS
-from ktui.widgets.ink import inks
 from ktui.widgets.key_line import KeyLine
-from ktui.widgets.scrolled import ScrolledLog
+from ktui.widgets.printed_lines import PrintedLines
 
 BESIDE_LINES = 4  # border, footer, and the bar below lines that are too long
 FOLLOWING = frozenset({"-w", "--watch", "--watch=true", "--follow"})
@@ -50,18 +48,12 @@ class _Lines(io.StringIO):
             self.write("\n")
 
 
-def _line(words: str, style: str) -> Text:
-    """With the colours that a log has; what else would steer a terminal is left out."""
-    return Text(words, style, no_wrap=True) if words.isprintable() else Text.from_ansi(words, style=style, no_wrap=True)
-
-
 class Output(Guarded, ModalScreen[int]):
     """Runs a command and shows what it prints; Escape leaves, and ends a command that still runs."""
 
     DEFAULT_CSS = """
     Output { align: center bottom; }
     Output > Vertical { height: 6; max-height: 50%; border: round $primary; background: $surface; }
-    Output RichLog { height: 1fr; padding: 0 1; background: $surface; }
     Output #output-filter { height: 1; border: none; background: $panel; padding: 0 1; display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -81,7 +73,8 @@ class Output(Guarded, ModalScreen[int]):
         super().__init__()
         self._title = title
         self._command = command
-        self._height = BESIDE_LINES
+        self._beside = BESIDE_LINES
+        self._height = 0  # that was asked for last
         self._printed = Printed()
         self._state = "◐ running · Esc ends it"
         self._is_over = False
@@ -96,7 +89,7 @@ class Output(Guarded, ModalScreen[int]):
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = f":{self._title}"
-            yield ScrolledLog(id="lines", max_lines=LINES_KEPT, wrap=False, auto_scroll=self.goes_on)
+            yield PrintedLines(id="lines", follows=self.goes_on)
             yield Input(placeholder="error  ·  !GET", id="output-filter", compact=True)
             yield KeyLine()
 
@@ -105,8 +98,8 @@ class Output(Guarded, ModalScreen[int]):
         self.run_command()
 
     @property
-    def lines(self) -> RichLog:
-        return self.query_one("#lines", RichLog)
+    def lines(self) -> PrintedLines:
+        return self.query_one("#lines", PrintedLines)
 
     def focus_body(self) -> None:
         self.lines.focus()
@@ -134,16 +127,21 @@ class Output(Guarded, ModalScreen[int]):
     # -- lines
 
     def take(self, lines: list[PrintedLine]) -> None:
-        for line in lines:
-            if self._printed.add(line):
-                self._write(line)
-        self._height += len(lines)
-        self.query_one(Vertical).styles.height = self._height
+        fresh, dropped = self._printed.add(lines)
+        self.lines.show(self._printed.shown, fresh=fresh, dropped=dropped)
+        if self._printed.left_out:
+            self._say_state()
+        self._fit()
 
-    def _write(self, line: PrintedLine) -> None:
-        colours = {"err": "error", "in": "accent"}
-        tone = colours.get(line.stream, "")
-        self.lines.write(_line(line.text, inks(self.app).get(tone, "") if tone else ""))
+    def _fit(self) -> None:
+        """As high as what was printed; all that is higher than the terminal looks the same and is laid out once."""
+        height = min(self._beside + self._printed.count, self.app.size.height)
+        if height != self._height:
+            self._height = height
+            self.query_one(Vertical).styles.height = height
+
+    def on_resize(self) -> None:
+        self._fit()
 
     def _mind_time(self) -> None:
         """What waits for the cluster's time says so, for as long as it is paused."""
@@ -155,7 +153,9 @@ class Output(Guarded, ModalScreen[int]):
 
     def _say_state(self) -> None:
         parts = [f"/{self._printed.filter}"] if self._printed.filter else []
-        if self.goes_on and not self.lines.auto_scroll:
+        if self._printed.left_out:
+            parts.append(f"{self._printed.left_out:,} older lines left out")
+        if self.goes_on and not self.lines.follows:
             parts.append("f follows the end")
         state = f"⏸ {self._waits_for}" if self._waits_for else self._state
         self.query_one(Vertical).border_subtitle = " · ".join([*parts, state])
@@ -171,9 +171,7 @@ class Output(Guarded, ModalScreen[int]):
         if event.input.id != "output-filter":
             return
         self._printed.filter = event.value
-        self.lines.clear()
-        for line in self._printed.shown:
-            self._write(line)
+        self.lines.show(self._printed.shown)
         self._say_state()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
@@ -182,9 +180,9 @@ class Output(Guarded, ModalScreen[int]):
             self.focus_body()
 
     def action_follow(self) -> None:
-        self.lines.auto_scroll = not self.lines.auto_scroll
-        if self.lines.auto_scroll:
-            self.lines.scroll_end(animate=False)
+        self.lines.follow(not self.lines.follows)
+
+    def on_printed_lines_follow_changed(self) -> None:
         self._say_state()
 
     def action_copy(self) -> None:

@@ -14,11 +14,12 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.widgets import Input, RichLog, Static
+from textual.widgets import Input, Static
 
-from ktui.models.printed import LINES_KEPT, PrintedLine
+from ktui.models.printed import PrintedLine
 from ktui.screens.output import Output
 from ktui.widgets.key_line import KeyLine
+from ktui.widgets.printed_lines import PrintedLines
 
 Talk = Callable[[TextIO, TextIO, TextIO], Awaitable[int]]  # stdin, stdout, stderr → exit code
 LOWEST = 12
@@ -45,7 +46,7 @@ class Shell(Output):
         self._typed: list[str] = []
         self._at = 0
         super().__init__(title, self._talking(talk))
-        self._height = LOWEST
+        self._beside = LOWEST
         self._state = "◐ simulated container · Esc ends it"
 
     def _talking(self, talk: Talk) -> Callable[[TextIO, TextIO], Awaitable[int]]:
@@ -61,7 +62,7 @@ class Shell(Output):
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = f":{self._title}"
-            yield RichLog(id="lines", max_lines=LINES_KEPT, wrap=False)
+            yield PrintedLines(id="lines", follows=True)
             yield Input(id="output-filter", compact=True)
             with Horizontal():
                 yield Static("$")

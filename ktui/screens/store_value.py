@@ -27,7 +27,7 @@ HINT = "[ older ] newer m mark"
 
 
 class KeyValue(Guarded, Scrolled):
-    """`show_newest`, `show_at` and `walk` ask the store; `shown` is what is looked at."""
+    """`show_newest`, `show_at` and `walk` ask the store; `shown` is what is looked at, as far as it has come."""
 
     DEFAULT_CSS = """
     KeyValue { padding: 0 1; scrollbar-size: 1 1; height: 1fr; }
@@ -38,6 +38,8 @@ class KeyValue(Guarded, Scrolled):
         super().__init__(id=id)
         self._client = client
         self._key = ""
+        self._at = 0  # the revision that is asked for, or walked to; 0 for the newest
+        self._steps = 0  # that are still to be walked
         self.shown: KeyAt | None = None
         self._marked: dict[str, int] = {}  # key → the revision that its others are compared with
 
@@ -62,42 +64,59 @@ class KeyValue(Guarded, Scrolled):
 
     def say(self, title: str, lines: Sequence[str]) -> None:
         """Show no key but words."""
-        self._key, self.shown = "", None
+        self._key, self._at, self._steps, self.shown = "", 0, 0, None
         self.workers.cancel_group(self, "value")
         self.query_one(Static).update(Text("\n").join([Text(title, "bold"), *(Text(line, "dim") for line in lines)]))
 
     # -- which revision
 
-    @work(exclusive=True, group="value", exit_on_error=False)
-    async def show_newest(self, key: str) -> None:
-        self._key = key
-        await self._look(key, 0)
+    def show_newest(self, key: str) -> None:
+        """Who walks through a key's values goes on from where he is."""
+        if key != self._key or not self._steps:
+            self.show_at(key, 0)
+
+    def show_at(self, key: str, revision: int) -> None:
+        """0 for the newest."""
+        self._key, self._at, self._steps = key, revision, 0
+        self._show_there()
 
     @work(exclusive=True, group="value", exit_on_error=False)
-    async def show_at(self, key: str, revision: int) -> None:
-        self._key = key
-        await self._look(key, revision)
+    async def _show_there(self) -> None:
+        await self._look(self._key, self._at)
+
+    def walk(self, by: int) -> None:
+        """So many values further, back for less than 0: also where those before are still being asked for."""
+        if self._key:
+            self._steps += by
+            self._walk(self._key)
 
     @work(exclusive=True, group="value", exit_on_error=False)
-    async def walk(self, by: int) -> None:
-        """To the value one revision before, or one after."""
-        shown = self.shown
-        if shown is None:
-            return
+    async def _walk(self, key: str) -> None:
         try:
-            if by < 0:
-                wanted = shown.older[0]["modRevision"] if shown.older else 0
-            else:
-                wanted = (
-                    0 if shown.is_newest else await store_feed.next_revision(self._client, shown.key, shown.revision)
-                )
+            if not self._at:
+                newest = await self._value(key, 0)
+                self._at = newest["modRevision"] if newest is not None else 0
+            while self._steps:
+                by = 1 if self._steps > 0 else -1
+                reached = await self._beside(key, self._at, by)
+                if not reached:
+                    self._steps = 0
+                    self.notify("that is as far as it goes", timeout=1.5)
+                    break
+                self._at, self._steps = reached, self._steps - by
         except (ApiError, ConnectionError) as error:
             self._complain(error)
             return
-        if wanted:
-            await self._look(shown.key, wanted)
-        else:
-            self.notify("that is as far as it goes", timeout=1.5)
+        await self._look(key, self._at)
+
+    async def _beside(self, key: str, revision: int, by: int) -> int:
+        """The revision of the value before or after the one at a revision; 0 for none."""
+        if by > 0:
+            shown = self.shown
+            is_newest = shown is not None and shown.is_newest and shown.revision == revision
+            return 0 if is_newest else await store_feed.next_revision(self._client, key, revision)
+        found = await store_feed.before(self._client, key, revision)
+        return int(found["modRevision"]) if found is not None else 0
 
     def mark(self) -> None:
         """Compare all others of the key with the one that is shown; again: each with the one before."""
@@ -145,7 +164,7 @@ class KeyValue(Guarded, Scrolled):
 
     def _show(self, shown: KeyAt) -> None:
         is_another = self.shown is None or self.shown.key != shown.key
-        self.shown = shown
+        self.shown, self._at = shown, shown.revision
         self.query_one(Static).update(Group(*self._parts(shown)))
         if is_another:
             self.scroll_home(animate=False)

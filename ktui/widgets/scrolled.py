@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textual import events
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
-from textual.widgets import RichLog
 
 SCROLL_KEYS: list[BindingType] = [
     Binding("up,k", "scroll_up", "Up", show=False),
@@ -21,12 +19,3 @@ SCROLL_KEYS: list[BindingType] = [
 
 class Scrolled(VerticalScroll):
     BINDINGS: ClassVar[list[BindingType]] = SCROLL_KEYS
-
-
-class ScrolledLog(RichLog):
-    BINDINGS: ClassVar[list[BindingType]] = SCROLL_KEYS
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Who looks at the end still does in a lower place."""
-        if self.auto_scroll:
-            self.scroll_end(animate=False)

@@ -53,6 +53,24 @@ async def test_back_and_forth_through_the_revisions_of_a_key(show: Show) -> None
         await driver.sees("ver 3")
 
 
+async def test_keys_pressed_faster_than_the_store_answers_are_all_steps(show: Show) -> None:
+    async with show() as driver:
+        await write_three(driver)
+        await driver.press("3")
+        await driver.until(lambda: keys_of(driver).rows)
+        keys_of(driver).move_to(KEY)
+        driver.all_at_once("[", "[")
+        await driver.sees("ver 1", "a: '1'", "▸ rev")
+        driver.all_at_once("]", "]", "[", "[", "]")
+        await driver.sees("ver 2", "+  a: '2'", "-  a: '1'")
+        driver.all_at_once("m", "[")
+        await driver.sees("ver 1", "against marked rev", "+  a: '1'", "-  a: '2'")
+        driver.all_at_once(*"[[[")
+        await driver.sees("as far as it goes", "ver 1")
+        driver.all_at_once(*"]]")
+        await driver.sees("ver 3", "the newest")
+
+
 async def test_keys_that_begin_with_a_prefix(show: Show) -> None:
     async with show() as driver:
         await driver.press("3", "slash")
