@@ -216,7 +216,7 @@ class ApiServer:
             patcher=Patcher(self.backend, writer),
             deleter=deleter,
             watches=WatchOpener(self.backend, encoder),
-            reviews=Reviews(authorizer, rbac, tokens, further, version=self.kubernetes_version),
+            reviews=Reviews(authorizer, rbac, tokens, further, world.clock, version=self.kubernetes_version),
             logs=PodLogs(world),
             components=ComponentStatuses(self.backend, lookup),
             usage=ResourceMetrics(self.backend),

@@ -373,9 +373,9 @@ async def test_a_token_that_lives_longer_than_it_says(client: Client, default_ac
 async def test_what_is_never_stored_was_never_made(virtual_clock: VirtualClock, version: str, metadata: Object) -> None:
     config = ClusterConfig(seed=1, kubernetes_version=version, components=frozenset())
     async with Cluster(config, clock=virtual_clock) as cluster:
-        review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+        review = {"apiVersion": f"{AUTHORIZATION}/v1", "kind": "SelfSubjectRulesReview", "spec": {"namespace": "a"}}
         client = cluster.client(user_agent="kubectl/v1.37.1")
-        answer = await client.create(GVR("authentication.k8s.io", "v1", "selfsubjectreviews"), review)
+        answer = await client.create(GVR(AUTHORIZATION, "v1", "selfsubjectrulesreviews"), review)
         assert answer["metadata"] == metadata
 
 
@@ -449,3 +449,17 @@ async def test_a_review_says_which_selectors_count_for_nothing(client: Client) -
         spec = {"resourceAttributes": {**_PODS, **selectors}}
         status = (await ask(client, "SelfSubjectAccessReview", spec, {}))["status"]
         assert (status["allowed"], status.get("evaluationError", "")) == (True, told), name
+
+
+async def test_reviews_of_oneself_give_back_nothing_of_the_question(
+    client: Client, virtual_clock: VirtualClock
+) -> None:
+    asked = {"metadata": {"name": "a", "labels": {"b": "c"}}}
+    who = {**asked, "apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+    rules = {**asked, "apiVersion": f"{AUTHORIZATION}/v1", "kind": "SelfSubjectRulesReview", "spec": {"namespace": "a"}}
+    found = await client.create(GVR("authentication.k8s.io", "v1", "selfsubjectreviews"), who)
+    assert found["metadata"] == {"creationTimestamp": virtual_clock.timestamp()}
+    assert list(found) == ["kind", "apiVersion", "metadata", "status"]
+    found = await client.create(GVR(AUTHORIZATION, "v1", "selfsubjectrulesreviews"), rules)
+    assert (found["metadata"], found["spec"]) == ({}, {})
+    assert list(found["status"]) == ["resourceRules", "nonResourceRules", "incomplete"]

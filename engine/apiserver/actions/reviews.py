@@ -23,6 +23,7 @@ from engine.apiserver.authorization import Attributes, UnionAuthorizer, Verdict
 from engine.apiserver.authorization.nodes import is_node
 from engine.apiserver.authorization.rbac import RBACAuthorizer
 from engine.apiserver.call import Call
+from engine.clock import Clock
 
 _UNKNOWN = "invalid bearer token"
 _SELECTORS_SINCE = (1, 32)  # AuthorizeWithSelectors
@@ -36,6 +37,7 @@ class Reviews:
         rbac: RBACAuthorizer,
         tokens: ServiceAccountAuthenticator,
         further: UnionAuthenticator,
+        clock: Clock,
         *,
         version: str,
     ) -> None:
@@ -43,6 +45,7 @@ class Reviews:
         self._rbac = rbac
         self._tokens = tokens
         self._further = further
+        self._clock = clock
         self._version = version
 
     @staticmethod
@@ -59,18 +62,20 @@ class Reviews:
                 raise invalid(info.gvk, "", causes)
 
     async def answer(self, call: Call, review: Object) -> Object:
-        """A review that has been checked, with its status filled in."""
+        """A review that has been checked, with its status filled in; of those of oneself nothing else is given back."""
         kind = review["kind"]
+        if kind == "SelfSubjectReview":
+            made = {"creationTimestamp": self._clock.timestamp()}
+            return {**_head(review), "metadata": made, "status": {"userInfo": call.user.to_json()}}
+        if kind == "SelfSubjectRulesReview":
+            unset, rules = with_unset_creation({}, self._version), self._rules(call.user, review["spec"]["namespace"])
+            return {**_head(review), "metadata": unset, "spec": {}, "status": rules}
         sent = {name: value for name, value in (review.get("metadata") or {}).items() if value is not None}
         review["metadata"] = with_unset_creation(sent, self._version)
         spec: dict[str, Any] = review.get("spec") or {}
-        if kind == "SelfSubjectReview":
-            review["status"] = {"userInfo": call.user.to_json()}
-        elif kind == "TokenReview":
+        if kind == "TokenReview":
             token = bearer_token(f"Bearer {spec.get('token', '')}", Remarks())
             review["status"] = await self._token(token, spec.get("audiences") or [ISSUER])
-        elif kind == "SelfSubjectRulesReview":
-            review["status"] = self._rules(call.user, spec.get("namespace", ""))
         else:
             review["status"] = await self._access(call, review, spec)
         return review
@@ -129,6 +134,10 @@ class Reviews:
         except ApiError:
             return None
         return {"authenticated": True, "user": found.user.to_json(), "audiences": [ISSUER]}
+
+
+def _head(review: Object) -> Object:
+    return {name: review[name] for name in ("kind", "apiVersion")}
 
 
 def _told(error: str) -> str:
