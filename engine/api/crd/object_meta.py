@@ -5,6 +5,7 @@ Source of the behaviour: apiextensions-apiserver pkg/apiserver/schema/objectmeta
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from engine.api.crd.structural import Structural
@@ -44,26 +45,46 @@ def object_meta_of(definitions: Definitions, value: Any, path: str, strict: list
     return decoded
 
 
-def coerced(definitions: Definitions, schema: Structural | None, value: Any, path: str, strict: list[str]) -> Any:
-    """The value with the metadata of embedded resources as Go reads it. Raises NotCoercedError."""
+def readable_meta(definitions: Definitions, value: Any, path: str, strict: list[str]) -> Any:
+    """As much of the metadata as Go can read, field by field where it cannot read all; what has no fields as it is."""
+    try:
+        return object_meta_of(definitions, value, path, strict)
+    except MalformedError:
+        if not isinstance(value, dict):
+            return value
+    made: Object = {}
+    for key, item in value.items():
+        with suppress(MalformedError):
+            made |= object_meta_of(definitions, {key: item}, path, strict)
+    return made
+
+
+def coerced(
+    definitions: Definitions, schema: Structural | None, value: Any, path: str, strict: list[str], *, drop: bool = False
+) -> Any:
+    """The value with the metadata of embedded resources as Go reads it; `drop` takes away what it cannot read. Raises
+    NotCoercedError."""
     if schema is None or not schema.has_embedded:
         return value
     if isinstance(value, list):
         return [
-            coerced(definitions, schema.items, item, f"{path}[{index}]", strict) for index, item in enumerate(value)
+            coerced(definitions, schema.items, item, f"{path}[{index}]", strict, drop=drop)
+            for index, item in enumerate(value)
         ]
     if not isinstance(value, dict):
         return value
     made = {}
     for key, item in value.items():
         at = below(schema, path, key)
-        made[key] = coerced(definitions, schema.child(key), item, at, strict)
+        made[key] = coerced(definitions, schema.child(key), item, at, strict, drop=drop)
         if not schema.embedded:
             continue
         if key in ("apiVersion", "kind") and not isinstance(item, str):
-            raise NotCoercedError(field_invalid(at, item, "must be a string"))
+            if not drop:
+                raise NotCoercedError(field_invalid(at, item, "must be a string"))
+            del made[key]
         if key == "metadata":
-            made[key] = _metadata(definitions, item, at, strict)
+            made[key] = (readable_meta if drop else _metadata)(definitions, item, at, strict)
     return made
 
 

@@ -18,6 +18,7 @@ from engine.api.crd.list_types import check_list_types
 from engine.api.crd.number_ranges import ENFORCED_SINCE, tells_range
 from engine.api.crd.pruning import prune
 from engine.api.crd.published import list_name, published, published_list, published_name
+from engine.api.crd.repairing import repaired
 from engine.api.crd.scale_rules import check_scale
 from engine.api.crd.structural import MISSING, Structural
 from engine.api.crd.values import check_value
@@ -203,10 +204,10 @@ class CustomVersion:
         return self.keep(stored, self.own(stored))
 
     def own(self, stored: Object) -> Object:
-        """A stored object as the version that it is stored in has it: pruned and defaulted. This is what is converted;
-        a version that it is converted to prunes it, but has no defaults for it."""
+        """A stored object as the version that it is stored in has it: repaired, pruned and defaulted. This is what is
+        converted; a version that it is converted to prunes it, but has no defaults for it."""
         schema = self._schema(stored.get("apiVersion", "").rpartition("/")[2])
-        return completed(schema, prune(schema, stored, []))
+        return completed(schema, repaired(self._definitions, schema, prune(schema, stored, [])))
 
     def pruned(self, obj: Object) -> Object:
         return prune(self.structural, obj, [])

@@ -96,7 +96,9 @@ def carry_over(new: Object, old: Object) -> None:
         else:
             metadata.pop(field, None)
     if not metadata.get("uid"):
-        metadata["uid"] = kept["uid"]
+        metadata["uid"] = kept.get("uid", "")  # which has none where it was put into the store past the server
+        if not metadata["uid"]:
+            del metadata["uid"]
     if "deletionTimestamp" in kept:
         metadata["deletionTimestamp"] = kept["deletionTimestamp"]
     if "deletionGracePeriodSeconds" in kept:
