@@ -5,7 +5,7 @@ web                  a cell with `web` in it, or with parts that begin so: `wx2`
 ^web|db$             a regular expression, where it has any of its signs
 -f wbx2              a cell with these characters in this order
 -l app=web,tier      kubectl's label selector
-status=Running       the column STATUS says so; `status!=Running`: it does not
+status=Running       the column STATUS says so, with a sign before it or without; `status!=Running`: it does not
 --field-selector X   kubectl's field selector, which only the server can apply (Objects)
 """
 
@@ -25,6 +25,7 @@ FIELDS = frozenset({"-F", "--field-selector"})
 FUZZY = "-f"
 EXPRESSION_SIGNS = frozenset("^$|*+?\\[(")
 _WORD = re.compile(r"\S+\s+(?:not)?in\s*\([^)]*\)\S*|\S+")  # `env in (a, b)` is one word
+_SIGN = re.compile(r"^[^\w\s-] ")  # what goes with a colour: `✓ ready`
 BETWEEN = " -./_:,"
 CELL_END = "\0"
 Condition = Callable[[GridRow], bool]
@@ -83,7 +84,7 @@ class RowFilter:
 
 def _is(row: GridRow, column: int, equal: bool, value: str) -> bool:
     cell = row.cells[column].lower() if column < len(row.cells) else ""
-    return (cell == value) == equal
+    return (value in (cell, _SIGN.sub("", cell))) == equal
 
 
 def _has(text: str, word: str) -> bool:

@@ -73,7 +73,9 @@ class Shell(Output):
         self.line.focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """What is typed goes to the container, not to the keys of an output."""
+        """What is typed goes to the container, not to the keys of an output; after its end there is no input to end."""
+        if action == "end_input":
+            return not self._is_over
         is_typing = self.is_mounted and self.line.has_focus
         return not (is_typing and action in ("filter", "follow", "copy", "go"))
 
@@ -115,6 +117,8 @@ class Shell(Output):
             self._writing = -1
 
     def ended(self) -> None:
+        """Nothing reads what would be typed."""
+        self.query_one(Horizontal).display = False
         self.line.disabled = True
         self.lines.focus()
 

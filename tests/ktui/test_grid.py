@@ -38,6 +38,21 @@ async def test_the_row_under_the_cursor_stays_in_sight_when_the_table_gets_less_
         assert any(line.startswith("▌web-14") for line in app.lines)
 
 
+async def test_rows_that_come_above_the_cursor_do_not_push_it_out_of_sight() -> None:
+    app = Window()
+    async with app.run_test(size=(40, 10)) as pilot:
+        app.grid.show(("NAME", "STATUS"), rows(3)[-1:])
+        for count in (20, 30):  # two that come at once, and one more
+            app.grid.show(("NAME", "STATUS"), [*(GridRow(f"a-{at}", (f"a-{at}", "")) for at in range(count)), *rows(3)])
+        await pilot.pause()
+        assert any(line.startswith("▌web-2") for line in app.lines)
+        app.grid.scroll_to(y=0, animate=False)
+        await pilot.pause()
+        app.grid.show(("NAME", "STATUS"), [*(GridRow(f"b-{at}", (f"b-{at}", "")) for at in range(40)), *rows(3)])
+        await pilot.pause()
+        assert app.grid.scroll_offset.y == 0
+
+
 async def test_who_has_paged_away_from_the_cursor_stays_there_when_the_window_changes() -> None:
     app = Window()
     async with app.run_test(size=(40, 10)) as pilot:

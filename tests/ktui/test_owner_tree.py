@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from ktui.models.link import Link
-from ktui.models.owner_tree import OwnerTree, state_of
+from ktui.models.owner_tree import TITLES, OwnerTree, state_of
+from ktui.models.table_view import TableView
 
 
 def obj(name: str, owner: str = "", **rest: Any) -> dict[str, Any]:
@@ -56,6 +57,33 @@ def test_owners_come_before_what_they_own_down_to_the_containers() -> None:
         ("└─ ◐ main  ", "", "Waiting", ""),
     ]
     assert tree.links()["web-1"] == Link("replicasets.apps", "web-1", "default")
+
+
+@pytest.mark.parametrize(
+    ("view", "names"),
+    [
+        pytest.param(
+            TableView(sort="OBJECT", descending=True),
+            [
+                "◐ pod/alone", "└─ ◐ main  ", "◐ deployment/web", "├─ ✓ replicaset/web-1", "│  └─ ✖ pod/web-1-a",
+                "│     ├─ ✖ side  busybox", "│     └─ ✓ main  nginx", "└─ ✓ replicaset/web-0",
+            ],
+            id="by name, downwards",
+        ),
+        pytest.param(
+            TableView(sort="STATUS"),
+            [
+                "◐ pod/alone", "└─ ◐ main  ", "◐ deployment/web", "├─ ✓ replicaset/web-0", "└─ ✓ replicaset/web-1",
+                "   └─ ✖ pod/web-1-a", "      ├─ ✖ side  busybox", "      └─ ✓ main  nginx",
+            ],
+            id="by status",
+        ),
+        pytest.param(TableView(text="side", descending=True), ["│     ├─ ✖ side  busybox"], id="the other way round"),
+    ],
+)  # fmt: skip
+def test_siblings_are_sorted_below_their_owner(view: TableView, names: list[str]) -> None:
+    rows = OwnerTree(FOUND).rows(None).arranged(view, TITLES)
+    assert [row.cells[0] for row in rows] == names
 
 
 @pytest.mark.parametrize(

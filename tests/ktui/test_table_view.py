@@ -53,6 +53,13 @@ def test_filter(text: str, found: str) -> None:
     assert keys(TableView(text)) == found
 
 
+@pytest.mark.parametrize(("text", "found"), [("state=idle", "a"), ("state!=idle", "b")])
+def test_a_column_says_so_with_its_sign_or_without(text: str, found: str) -> None:
+    view = RowFilter.parse(text, ("NAME", "STATE"))
+    rows = (GridRow("a", ("web", "· idle")), GridRow("b", ("db", "◐ syncing")))
+    assert "".join(row.key for row in rows if view.takes(row)) == found
+
+
 def test_a_selector_that_cannot_be_read_filters_nothing_and_says_why() -> None:
     wanted = RowFilter.parse("-l a=,=b", TITLES)
     assert "found '='" in wanted.problem

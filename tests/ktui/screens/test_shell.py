@@ -78,6 +78,7 @@ async def test_a_shell_in_a_container_that_is_chosen(show: Show) -> None:
         await driver.type("exit 3")
         await driver.press("enter")
         await driver.sees("command terminated with exit code 3", "✖ exit code 3")
+        await driver.misses("ls /   env", "End of input")
         await driver.press("escape")
         await driver.until(lambda: driver.app.screen is driver.app.window)
 
