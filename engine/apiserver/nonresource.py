@@ -37,7 +37,14 @@ from engine.apiserver.metrics.request_metrics import RequestMetrics
 from engine.apiserver.metrics.slis import SLIS, slis
 from engine.apiserver.protobuf.discovery import discovery_protobuf
 from engine.apiserver.registry.representation import accepted_clauses, is_for_a_person, likes_yaml
-from engine.apiserver.routing import PAGE_NOT_FOUND, away, check_discovery_accept, check_method, unknown_path
+from engine.apiserver.routing import (
+    PAGE_NOT_FOUND,
+    away,
+    check_discovery_accept,
+    check_method,
+    check_service_accept,
+    unknown_path,
+)
 from engine.apiserver.zpages.pages import FLAGZ, STATUSZ, ZPages
 from engine.metrics import Family
 
@@ -77,6 +84,7 @@ class NonResource:
         if path.startswith(PREFIX):
             return await self._debug.answer(call)
         check_method(self._backend.resources, path, request.method)
+        check_service_accept(path, request.headers.get("accept", ""))
         if path.startswith(_HEALTH):
             return await self.health.answer(request)
         if request.path == "/metrics":

@@ -8,6 +8,8 @@ pkg/endpoints/installer.go, apiextensions-apiserver pkg/apiserver/customresource
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from engine.api.errors import (
     ApiError,
     PlainTextError,
@@ -19,7 +21,8 @@ from engine.api.errors import (
     path_not_found,
 )
 from engine.api.resources import ResourceInfo, ResourceRegistry
-from engine.api.wire import PROTOBUF, Request
+from engine.api.wire import JSON, PROTOBUF, Request
+from engine.apiserver.authentication.discovery import CONFIGURATION_PATH, KEYS_PATH, KEYS_TYPE
 from engine.apiserver.registry.representation import negotiate
 from engine.apiserver.request_info import RequestInfo
 
@@ -166,12 +169,25 @@ def check_discovery_accept(resources: ResourceRegistry, path: str, accept: str) 
         negotiate(accept)
 
 
+def check_service_accept(path: str, accept: str) -> None:
+    """Raises ApiError 406 where the version, or what tells of the issuer of tokens, is in no form that the header
+    takes."""
+    if accept and path in _SERVICES:
+        _check_produced(accept, _SERVICES[path])
+
+
 def _check_produced(accept: str, produced: tuple[str, ...]) -> None:
+    """As go-restful matches, which knows of no form like application/* (route.go matchesAccept)."""
     for clause in accept.split(","):
-        kind = clause.partition(";")[0].strip()
-        if kind in ("*/*", "application/*", "", *produced):
+        kind = clause.partition(";")[0].strip(" ")
+        if kind in ("*/*", *produced):
             return
     raise generic_server_response(406, f"406: Not Acceptable\n\nAvailable representations: {', '.join(produced)}")
 
 
+_SERVICES: Mapping[str, tuple[str, ...]] = {
+    "/version": (JSON,),
+    CONFIGURATION_PATH: (JSON,),
+    KEYS_PATH: (KEYS_TYPE,),
+}
 _CONNECTED = ("attach", "exec", "portforward", "proxy")

@@ -103,7 +103,7 @@ class Client:
         headers: dict[str, str] | None = None,
     ) -> Response:
         """One raw request; a failure is a response, not an exception."""
-        sent = {"user-agent": self.user_agent, "accept": "application/json"}
+        sent = {"user-agent": self.user_agent, "accept": "application/json, */*"}
         if headers:
             sent.update(headers)
         if "traceparent" not in sent and (context := current_context()) is not None:

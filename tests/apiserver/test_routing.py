@@ -172,6 +172,28 @@ async def test_discovery_is_in_the_forms_that_there_are(server: ApiServer, clien
         assert (await ask(server, "GET", path, {"accept": "text/html, */*"})).status == 200
 
 
+ROUTED = {
+    ("/version", "application/yaml"): "application/json",
+    ("/version", "application/json;q=0.1"): "",
+    ("/.well-known/openid-configuration", "text/html"): "application/json",
+    ("/openid/v1/jwks", "application/json"): "application/jwk-set+json",
+    ("/openid/v1/jwks", "application/json, */*"): "",
+    ("/api", "application/*"): "application/json, application/yaml, application/vnd.kubernetes.protobuf",
+    ("/apis", "application/*"): "",
+}
+
+
+async def test_a_route_knows_the_forms_that_it_names_and_no_others(server: ApiServer) -> None:
+    """(go-restful route.go matchesAccept) What a handler negotiates has kinds of forms as well."""
+    for (path, accept), kinds in ROUTED.items():
+        answer = await ask(server, "GET", path, {"accept": accept})
+        if kinds:
+            message = f"406: Not Acceptable\n\nAvailable representations: {kinds}"
+            assert answer.body == status(406, "NotAcceptable", message), (path, accept)
+        else:
+            assert answer.status == 200, (path, accept)
+
+
 async def test_routes_are_for_get_and_handlers_for_any_method(server: ApiServer, client: Client) -> None:
     """(pkg/server/routes and healthz add handlers, which ask for no method; discovery and /version are web services)"""
     await client.create(CUSTOM_RESOURCE_DEFINITIONS, DEFINITION)
