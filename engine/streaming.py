@@ -1,4 +1,4 @@
-"""Streams between the API server and a node (exec, attach and port-forward), and what a node answers to a request.
+"""Streams between the API server and a node (exec, attach, port-forward, logs), and what a node answers to a request.
 
 A kubelet offers its `NodeStreams` under the node's name; the API server of its process finds them there, as it finds
 views. Neither imports the other. What the two say is what a kubelet's streaming endpoints say
@@ -39,6 +39,30 @@ class NodeAnswer(NamedTuple):
     headers: Mapping[str, str]
 
 
+class LogLine(NamedTuple):
+    timestamp: str  # RFC 3339 with nanoseconds
+    stream: str
+    text: str
+    partial: bool = False  # without a newline at its end
+
+
+class Log(Protocol):
+    """What one run of a container has printed and prints: who holds it reads on to its end, also when the container is
+    gone by then, as with an open file."""
+
+    @property
+    def closed(self) -> bool: ...
+
+    @property
+    def written(self) -> int:
+        """How many lines there have ever been."""
+        ...
+
+    def read(self, after: int = 0) -> Sequence[LogLine]:
+        """The lines that are kept, but for the first `after` of all that there have ever been."""
+        ...
+
+
 class Session(Protocol):
     """Something that runs and is talked to. Its output goes to the `Output` that it was begun with."""
 
@@ -66,6 +90,10 @@ class NodeStreams(Protocol):
 
     def port_forward(self, target: Target, port: int, *, output: Output) -> Session:
         """One connection to a port of the Pod; all that comes back is on stream 1."""
+        ...
+
+    def log(self, target: Target, *, previous: bool) -> Log:
+        """Of the container's newest run, or of the one before it."""
         ...
 
     async def serve(self, method: str, path: str, query: Mapping[str, Sequence[str]]) -> NodeAnswer:

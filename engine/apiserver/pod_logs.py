@@ -1,4 +1,4 @@
-"""pods/NAME/log: what a node's kubelet keeps of a container, through the view that it offers.
+"""pods/NAME/log: what a node's kubelet keeps of a container, through the streams that it offers.
 
 Source: pkg/registry/core/pod/rest/log.go and strategy.go (LogLocation), pkg/kubelet/kuberuntime/logs.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from engine.api.errors import ApiError, Cause, bad_request, field_forbidden, field_invalid, invalid
 from engine.api.golang.time import TimeError
@@ -19,6 +18,7 @@ from engine.api.wire import Request, Response
 from engine.apiserver.handshake import agreed, wants_web_socket
 from engine.apiserver.read_socket import PROTOCOLS, ReadSocket
 from engine.apiserver.registry.options import flag, integer
+from engine.streaming import Log, LogLine, StreamError, Target
 from engine.world import World
 
 _TEXT = "text/plain"
@@ -96,7 +96,7 @@ class PodLogs:
         node = (pod.get("spec") or {}).get("nodeName")
         if not node:
             return Response(204, b"")
-        source = _Source(self._world, pod, node=node, container=container, options=options)
+        source = _Source(self._log(pod, node, container, options), options)
         first = source.read()
         follow = options.follow and not source.closed
         if wants_web_socket(request):
@@ -106,6 +106,18 @@ class PodLogs:
         if follow:
             return Response(200, headers=headers, stream=_Log(source, first, self._world, follow=True))
         return Response(200, first, headers)
+
+    def _log(self, pod: Object, node: str, container: str, options: LogOptions) -> Log:
+        streams = self._world.streams.find(node)
+        if streams is None:
+            raise ApiError(
+                500, "InternalError", f'Internal error occurred: the kubelet of node "{node}" does not answer'
+            )
+        target = Target(pod["metadata"]["namespace"], pod["metadata"]["name"], pod["metadata"]["uid"], container)
+        try:
+            return streams.log(target, previous=options.previous)
+        except StreamError as error:
+            raise bad_request(str(error)) from None
 
 
 def container_named(pod: Object, wanted: str) -> str:
@@ -125,55 +137,32 @@ def container_named(pod: Object, wanted: str) -> str:
 class _Source:
     """One container's log, read from where it was left."""
 
-    def __init__(self, world: World, pod: Object, *, node: str, container: str, options: LogOptions) -> None:
+    def __init__(self, log: Log, options: LogOptions) -> None:
         self.closed = False
-        self._world = world
-        self._view = f"kubelet/{node}/logs"
-        self._node = node
-        metadata = pod["metadata"]
-        self._parameters = {
-            "namespace": metadata["namespace"],
-            "pod": metadata["name"],
-            "container": container,
-            "previous": "true" if options.previous else "false",
-        }
+        self._log = log
         self._options = options
         self._read = 0
         self._sent = 0
 
     def read(self) -> bytes:
-        """What has been written since the last time. Raises ApiError."""
-        found = self._look()
-        lines: list[dict[str, Any]] = found["lines"]
-        fresh, first = lines[self._read :], not self._read
-        self._read = len(lines)
+        """What has been written since the last time."""
+        fresh, first = list(self._log.read(self._read)), not self._read
+        self._read = self._log.written
         options = self._options
         if options.since is not None:
-            fresh = [line for line in fresh if datetime.fromisoformat(line["timestamp"]) >= options.since]
+            fresh = [line for line in fresh if datetime.fromisoformat(line.timestamp) >= options.since]
         if first and options.tail is not None:
             fresh = fresh[len(fresh) - options.tail :] if options.tail < len(fresh) else fresh
         text = "".join(self._shown(line) for line in fresh).encode()
         if options.limit is not None:
             text = text[: options.limit - self._sent]
         self._sent += len(text)
-        self.closed = bool(found["closed"]) or (options.limit is not None and self._sent >= options.limit)
+        self.closed = self._log.closed or (options.limit is not None and self._sent >= options.limit)
         return text
 
-    def _look(self) -> dict[str, Any]:
-        try:
-            found: dict[str, Any] = self._world.views.look(self._view, self._parameters)
-        except KeyError:
-            raise ApiError(
-                500, "InternalError", f'Internal error occurred: the kubelet of node "{self._node}" does not answer'
-            ) from None
-        if "error" in found:
-            raise bad_request(found["error"])
-        return found
-
-    def _shown(self, line: dict[str, Any]) -> str:
-        text = str(line["text"])
-        end = "" if text.endswith("\n") or line.get("partial") else "\n"
-        return f"{line['timestamp']} {text}{end}" if self._options.timestamps else text + end
+    def _shown(self, line: LogLine) -> str:
+        end = "" if line.text.endswith("\n") or line.partial else "\n"
+        return f"{line.timestamp} {line.text}{end}" if self._options.timestamps else line.text + end
 
 
 class _Log:
@@ -194,11 +183,7 @@ class _Log:
             return first
         while not self._ended and not self._source.closed:
             await self._world.clock.sleep(_FOLLOW_PERIOD)
-            try:
-                text = self._source.read()
-            except ApiError:
-                break  # the container or its Pod is gone
-            if text:
+            if text := self._source.read():
                 return text
         raise StopAsyncIteration
 

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from engine.api.types import Object
 from engine.kubelet import pods
 from engine.kubelet.cri.services import ContainerLog, Runtime
 
+if TYPE_CHECKING:
+    from engine.kubelet.kubelet import Kubelet
+
 
 class LogError(Exception):
     """There is no such log; the message is the kubelet's."""
+
+
+def find_log(kubelet: Kubelet, namespace: str, pod: str, container: str, *, previous: bool) -> ContainerLog:
+    """The log of a container, of the Pod's first one if none is named. Raises LogError."""
+    found = kubelet.pods.find(namespace, pod)
+    if found is None:
+        raise LogError(f'pod "{pod}" cannot be found - no logs available')
+    status = kubelet.statuses.get(pods.uid_of(found)) or found.get("status") or {}
+    name = container or pods.containers_of(found)[0]["name"]
+    return container_log(kubelet.runtime, found, status, name, previous=previous)
 
 
 def container_log(runtime: Runtime, pod: Object, status: Object, container: str, *, previous: bool) -> ContainerLog:

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 from engine.api.types import Object
 from engine.kubelet import pods
 from engine.kubelet.cri import ContainerState, ContainerStatus
+from engine.kubelet.logs import LogError, find_log
 from engine.kubelet.runtime.connections import Connection
 from engine.kubelet.runtime.container import SimulatedContainer
 from engine.kubelet.runtime.sessions import AttachSession, ExecSession
 from engine.kubelet.runtime.shell import exists
 from engine.kubelet.server import KubeletServer
-from engine.streaming import NodeAnswer, Output, Session, StreamError, Target
+from engine.streaming import Log, NodeAnswer, Output, Session, StreamError, Target
 from engine.tasks import Supervisor
 from engine.world import World
 
@@ -67,6 +68,12 @@ class KubeletStreams:
             f"IPv4: dial tcp4 127.0.0.1:{port}: connect: connection refused IPv6 dial tcp6 [::1]:{port}: connect: "
             "connection refused "
         )
+
+    def log(self, target: Target, *, previous: bool) -> Log:
+        try:
+            return find_log(self._kubelet, target.namespace, target.pod, target.container, previous=previous)
+        except LogError as error:
+            raise StreamError(str(error)) from None
 
     async def serve(self, method: str, path: str, query: Mapping[str, Sequence[str]]) -> NodeAnswer:
         return await self._server.answer(method, path, query)

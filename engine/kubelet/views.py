@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from engine.api.types import Object
-from engine.kubelet import pods
-from engine.kubelet.logs import LogError, container_log
+from engine.kubelet.logs import LogError, find_log
 from engine.kubelet.runtime.images import MIB
 from engine.views import Views
 
@@ -106,13 +105,9 @@ class KubeletViews:
     def _logs(self, parameters: Mapping[str, str]) -> Object:
         """`namespace`, `pod`, `container` and `previous`: the lines, or the kubelet's error. With `after`, a number of
         lines that were read before (`written` of the last answer), only what has come since."""
-        pod = self._kubelet.pods.find(parameters.get("namespace", ""), parameters.get("pod", ""))
-        if pod is None:
-            return {"error": f'pod "{parameters.get("pod", "")}" cannot be found - no logs available'}
-        status = self._kubelet.statuses.get(pods.uid_of(pod)) or pod.get("status") or {}
-        name = parameters.get("container") or pods.containers_of(pod)[0]["name"]
+        namespace, pod, container = (parameters.get(name, "") for name in ("namespace", "pod", "container"))
         try:
-            log = container_log(self._kubelet.runtime, pod, status, name, previous=parameters.get("previous") == "true")
+            log = find_log(self._kubelet, namespace, pod, container, previous=parameters.get("previous") == "true")
         except LogError as error:
             return {"error": str(error)}
         return {

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -8,6 +8,7 @@ from engine.api.errors import ApiError
 from engine.api.types import PODS, Object
 from engine.client import Client
 from engine.clock import VirtualClock
+from engine.streaming import LogLine, NodeStreams, StreamError, Target
 from engine.world import World
 from tests.apiserver.conftest import pod
 
@@ -15,16 +16,28 @@ PATH = "/api/v1/namespaces/default/pods/web/log"
 
 
 class Log:
-    """What a kubelet would offer as its view."""
+    """What a kubelet would offer, and the log that it has."""
 
     def __init__(self, world: World) -> None:
-        self.lines: list[dict[str, str]] = []
+        self.lines: list[LogLine] = []
         self.closed = False
-        world.views.offer("kubelet/node-1/logs", lambda parameters: {"lines": list(self.lines), "closed": self.closed})
+        self.why = ""
+        world.streams.offer("node-1", cast("NodeStreams", self))
+
+    def log(self, target: Target, *, previous: bool) -> Log:
+        if self.why:
+            raise StreamError(self.why)
+        return self
+
+    @property
+    def written(self) -> int:
+        return len(self.lines)
+
+    def read(self, after: int = 0) -> list[LogLine]:
+        return self.lines[after:]
 
     def write(self, second: int, text: str) -> None:
-        line = {"timestamp": f"2026-01-01T00:00:{second:02}.000000000Z", "stream": "stdout", "text": text}
-        self.lines.append(line)
+        self.lines.append(LogLine(f"2026-01-01T00:00:{second:02}.000000000Z", "stdout", text))
 
 
 @pytest.fixture
@@ -64,10 +77,10 @@ async def test_a_log_is_followed_until_its_container_ends(
 
 async def test_the_kubelet_may_have_none(client: Client, log: Log, world: World) -> None:
     why = 'container "app" in pod "web" is waiting to start: ContainerCreating'
-    world.views.offer("kubelet/node-1/logs", lambda parameters: {"error": why})
+    log.why = why
     response = await client.send("GET", PATH)
     assert (response.status, response.body["reason"], response.body["message"]) == (400, "BadRequest", why)
-    world.views.withdraw("kubelet/node-1/logs")
+    world.streams.withdraw("node-1")
     assert (await client.send("GET", PATH)).status == 500
 
 

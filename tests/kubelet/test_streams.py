@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from engine.api.types import PODS
 from engine.streaming import NodeStreams, Session, StreamError, Target
 from engine.world import World
 from tests.kubelet.node import NODE, Node, running
@@ -158,6 +159,32 @@ async def test_an_input_that_is_open_once_closes_with_its_first_client(world: Wo
         session = streams(node).attach(await target(node), stdin=True, tty=False, output=Screen())
         session.close()
         await node.in_phase("Succeeded")
+
+
+async def test_a_log_is_followed_to_its_last_line(world: World) -> None:
+    """What a container says on SIGTERM is what people follow its log for, though its Pod is gone the next moment."""
+    script = "trap 'echo bye; exit 0' TERM; echo here; while true; do sleep 0.2; done"
+    path = "/api/v1/namespaces/default/pods/web/log"
+    async with running(world) as node:
+        await node.run(containers=[{**SLEEPER, "command": ["sh", "-c", script]}])
+        await node.in_phase("Running")
+        following = (await node.admin.send("GET", path, query={"follow": ["true"]})).stream
+        assert following is not None
+        assert await anext(aiter(following)) == b"here\n"
+        await node.admin.delete(PODS, "web", namespace="default")
+        assert [chunk async for chunk in following] == [b"bye\n"]
+        assert (await node.admin.send("GET", path)).status == 404
+
+
+async def test_a_followed_log_ends_with_its_run(world: World) -> None:
+    async with running(world) as node:
+        await node.run(containers=[{**SLEEPER, "command": ["sh", "-c", "echo run; sleep 1; exit 1"]}])
+        await node.in_phase("Running")
+        log = streams(node).log(await target(node), previous=False)
+        while (await node.pod())["status"]["containerStatuses"][0]["restartCount"] < 1:
+            await node.sleep(1)
+        assert log.closed
+        assert [line.text for line in log.read()] == ["run"]
 
 
 async def test_what_is_not_there(world: World) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from engine.api.types import Object
 from engine.kubelet.cri.types import (
@@ -18,29 +18,11 @@ from engine.kubelet.cri.types import (
     RuntimeCondition,
     VersionResponse,
 )
+from engine.streaming import Log, LogLine
 
 
-class LogLine(NamedTuple):
-    timestamp: str  # RFC 3339 with nanoseconds
-    stream: str
-    text: str
-    partial: bool = False  # without a newline at its end
-
-
-class ContainerLog(Protocol):
+class ContainerLog(Log, Protocol):
     """A log file: what is there, and what comes."""
-
-    @property
-    def closed(self) -> bool: ...
-
-    @property
-    def written(self) -> int:
-        """How many lines there have ever been."""
-        ...
-
-    def read(self, after: int = 0) -> Sequence[LogLine]:
-        """The lines that are kept, but for the first `after` of all that there have ever been."""
-        ...
 
     def follow(self, follower: Callable[[LogLine | None], None]) -> Callable[[], object]:
         """Tell of each further line, and None at the end; returns what stops it."""

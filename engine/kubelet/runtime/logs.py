@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from itertools import islice
 
-from engine.kubelet.cri.services import LogLine
+from engine.streaming import LogLine
 
 # The kubelet rotates at 10 MiB; lines are what is counted here.
 MAX_LINES = 5_000
