@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 
@@ -60,6 +61,7 @@ class Distribution:
         yield Sample(labels, seen, "_count")
 
 
+@cache
 def _number(value: float) -> str:
     """The shortest text that stands for the number, as Go writes it."""
     return repr(float(value)).removesuffix(".0")
