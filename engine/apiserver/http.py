@@ -18,6 +18,7 @@ import orjson
 from aiohttp import web
 
 from engine.api.errors import too_large
+from engine.api.golang.text import unicode_of
 from engine.api.golang.yaml_writer import dump
 from engine.api.nil_lists import with_nils
 from engine.api.wire import (
@@ -291,6 +292,7 @@ async def _request(incoming: web.BaseRequest) -> Request | None:
         key = name.lower()
         if key == "authorization" and key in headers:
             continue  # the first one counts
+        value = unicode_of(value)
         between = "\n" if key.startswith("impersonate-") else ", "
         headers[key] = f"{headers[key]}{between}{value}" if key in headers else value
     return Request(

@@ -15,15 +15,17 @@ from engine.world import World
 
 
 class Echo:
-    """Answers with how much of the request has arrived, and keeps its method and body."""
+    """Answers with how much of the request has arrived, and keeps its method, body and user agent."""
 
     def __init__(self) -> None:
         self.bodies: list[bytes | None] = []
         self.methods: list[str] = []
+        self.agents: list[str] = []
 
     async def handle(self, request: Request) -> Response:
         self.bodies.append(request.body)
         self.methods.append(request.method)
+        self.agents.append(request.headers.get("user-agent", ""))
         long = request.headers.get("x-long", "")
         return Response(body=f"path {len(request.path)} long {len(long)} headers {len(request.headers)}".encode())
 
@@ -129,6 +131,13 @@ async def test_a_method_is_a_token(port: int) -> None:
 async def test_a_query_may_have_any_percent_signs(port: int) -> None:
     answer = await _ask(port, b"GET /?a=%zz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
     assert answer.startswith(b"HTTP/1.1 200 OK")
+
+
+async def test_bytes_of_a_header_that_are_no_text_are_replaced(port: int, echo: Echo) -> None:
+    """They go into the audit log, and into answers that name a user."""
+    for agent in (b"a\xffb", b"\xe2\x82", "ä".encode()):
+        await _ask(port, b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nUser-Agent: " + agent + b"\r\n\r\n")
+    assert echo.agents == ["a\ufffdb", "\ufffd\ufffd", "ä"]
 
 
 async def test_a_body_is_not_unpacked(port: int, echo: Echo) -> None:

@@ -24,6 +24,12 @@ def json_text(body: bytes) -> str:
     return text
 
 
+def unicode_of(text: str) -> str:
+    """A text that came as bytes (`surrogateescape`) as encoding/json writes it: each byte that is no UTF-8 is
+    U+FFFD."""
+    return text if text.isascii() else _NO_UNICODE.sub(_REPLACEMENT, text)
+
+
 _MARKS = dict(zip('"\\\a\b\f\n\r\t\v', '"\\abfnrtv', strict=True))
 
 
