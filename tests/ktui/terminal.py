@@ -87,7 +87,7 @@ class Terminal:
 
 @contextmanager
 def terminal(
-    folder: Path, command: tuple[str, ...] = SCREEN, *, size: tuple[int, int] = (100, 30)
+    folder: Path, command: tuple[str, ...] = SCREEN, *, size: tuple[int, int] = (100, 30), colours: str = "truecolor"
 ) -> Iterator[Terminal]:
     """A command in a terminal of its own; what is left of it in the end is killed."""
     state = folder / ".state"
@@ -96,7 +96,7 @@ def terminal(
     (folder / "kubeconfig").write_text(KUBECONFIG)
     environment = {
         **os.environ, "KTUI_HOME": str(folder), "KUBECONFIG": str(folder / "kubeconfig"), "TERM": "xterm-256color",
-        "XDG_CONFIG_HOME": str(folder / "config"), "COLORTERM": "truecolor",
+        "XDG_CONFIG_HOME": str(folder / "config"), "COLORTERM": colours,
         "PS1": "$ ",
     }  # fmt: skip
     child, descriptor = pty.fork()

@@ -130,6 +130,25 @@ def test_a_slow_terminal_is_not_sent_the_past(tmp_path: Path) -> None:
         assert len(shown.seen) < 400_000
 
 
+def test_a_picture_changes_no_colour_of_a_terminal_with_few(tmp_path: Path) -> None:
+    """Rich's styles keep the codes by which they were first shown, be it in a picture."""
+    with terminal(tmp_path, colours="") as shown:
+        shown.until(AWAY, LANE)
+        for number, key in enumerate("12345678"):
+            picture = tmp_path / f"{number}.svg"
+            shown.press(f"{key}:export svg {picture}\r")
+            while not picture.exists():
+                shown.read(50)
+        shown.resize(150, 40)
+        shown.press("1234567?")
+        shown.until("Esc closes")
+        shown.press("\x03")
+        assert shown.ended() == 0
+        assert "48;5;" in shown.seen
+        assert "48;2;" not in shown.seen
+        assert "38;2;" not in shown.seen
+
+
 def test_an_engine_that_was_killed_starts_again_with_its_own_options(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.ktui("up", "--detach", "--port=0", "--nodes=2", check=True)
