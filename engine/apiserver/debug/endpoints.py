@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from engine.api.errors import ApiError, bad_request, path_not_found
@@ -159,7 +160,9 @@ _PATHS = sorted(
 )
 
 
+@cache
 def _version() -> str:
+    """Read once from the package's files: every screen asks for the status all the time."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
