@@ -16,6 +16,7 @@ import orjson
 from engine.api.golang import base64 as go_base64
 from engine.api.golang import time as go_time
 from engine.api.golang.fields import omits_zero
+from engine.api.golang.floats import WholeFloat
 from engine.api.golang.types import EMPTY_KEPT, ZERO_DROPPED, go_type, short_name
 from engine.api.json_objects import DUPLICATE, Path, path_text, read_in_turn
 from engine.api.quantity import FORMAT_WRONG, Quantity, QuantityError
@@ -109,7 +110,7 @@ class _Compiler:
                 return _number
             case "object":
                 return _open(go_type(schema))
-        return _anything
+        return _json
 
     def _struct(self, schema: Schema) -> Decode:
         fields: dict[str, tuple[type | None, Decode]] = {}
@@ -323,7 +324,12 @@ def _integer(type_name: str) -> Decode:
 def _number(value: Any, path: Path, strict: list[str]) -> int | float:
     if type(value) is not int and type(value) is not float:
         raise Mismatch(value, path, "float64")
-    return value
+    return int(value) if _whole(value) else value
+
+
+def _whole(value: Any) -> bool:
+    """Whether a number is written as digits alone, though it came with a point or an exponent."""
+    return type(value) is float and value.is_integer() and abs(value) < _INT_RANGES["int64"][1]
 
 
 def _open(type_name: str) -> Decode:
@@ -340,6 +346,15 @@ def _open(type_name: str) -> Decode:
 
 def _anything(value: Any, path: Path, strict: list[str]) -> Any:
     return _copy(value)
+
+
+def _json(value: Any, path: Path, strict: list[str]) -> Any:
+    """Any JSON (apiextensions v1 JSON), which is read and written anew on its way to the store."""
+    if isinstance(value, dict):
+        return {key: _json(item, path, strict) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_json(item, path, strict) for item in value]
+    return WholeFloat(value) if _whole(value) else _number_of(value)
 
 
 def _int_or_string(value: Any, path: Path, strict: list[str]) -> int | str:

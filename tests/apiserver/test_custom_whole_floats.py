@@ -103,3 +103,35 @@ async def test_elsewhere_a_whole_float_is_an_integer_once_it_is_stored(client: C
         CRON_TABS, "a", {"metadata": {"labels": {"a": "b"}}}, namespace="default", content_type=MERGE_PATCH
     )
     assert labelled["spec"]["replicas"] == 3
+
+
+async def test_a_definition_writes_whole_floats_as_digits(client: Client) -> None:
+    """Bounds, and values that are any JSON; so that the default of a list's key is the key that it stands for."""
+    page: Object = {"type": "number", "default": 2.0, "maximum": 5.0, "multipleOf": 0.5, "enum": [1.0, 2.0, 2.5]}
+    items: Object = {"type": "object", "properties": {"page": page, "text": {"type": "string"}}}
+    pages: Object = {
+        "type": "array",
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["page"],
+        "items": items,
+    }
+    example = {"example": {"a": [1e3, 0.5]}}
+    await client.create(DEFINITIONS, definition({"type": "object", "properties": {"pages": {**pages, **example}}}))
+    response = await client.send("GET", f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/crontabs.{GROUP}")
+    [version] = response.body["spec"]["versions"]
+    known = version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]["pages"]
+    digits = orjson.dumps(known["items"]["properties"]["page"], option=orjson.OPT_SORT_KEYS)
+    assert digits == b'{"default":2,"enum":[1,2,2.5],"maximum":5,"multipleOf":0.5,"type":"number"}'
+    assert orjson.dumps(known["example"]) == b'{"a":[1000,0.5]}'
+    for page_of in ({}, {"page": 2}):
+        applied = cron_tab({"pages": [{**page_of, "text": "x"}]}) | {"metadata": {"name": "a"}}
+        response = await client.send(
+            "PATCH",
+            f"{PATH}/a",
+            query={"fieldManager": ["one"]},
+            body=orjson.dumps(applied),
+            headers={"content-type": "application/apply-patch+yaml"},
+        )
+        assert orjson.dumps(response.body["spec"]["pages"]) == b'[{"page":2,"text":"x"}]'
+        [entry] = response.body["metadata"]["managedFields"]
+        assert [*entry["fieldsV1"]["f:spec"]["f:pages"]] == ['k:{"page":2}']
