@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
 from engine.api.duration import human_duration
 from engine.api.tables.pods import pod_summary
 from engine.api.types import Object
-from ktui.models.grid_row import NO_LABELS, GridRow
+from ktui.models.branches import Branch, Branches
+from ktui.models.grid_row import NO_LABELS
 from ktui.models.link import Link
 from ktui.models.signs import AGAIN, DONE, WAITING, WRONG, is_failing
 
@@ -61,10 +62,10 @@ class OwnerTree:
         uid = key.partition("/")[0]
         return (self._kinds[uid], self._objects[uid]) if uid in self._objects else None
 
-    def rows(self, now: datetime | None, only: str = "") -> list[GridRow]:
+    def rows(self, now: datetime | None, only: str = "") -> Branches:
         """Of everything, or of the objects of one kind with what they own."""
         roots = self._of_kind(only) if only else self._children_of("")
-        return [row for obj in roots for row in self._branch(obj, "", "", now)]
+        return Branches([self._branch(obj, now) for obj in roots])
 
     def _of_kind(self, kind: str) -> list[Object]:
         return self._sorted(obj for uid, obj in self._objects.items() if self._kinds[uid] == kind)
@@ -83,23 +84,17 @@ class OwnerTree:
             ),
         )
 
-    def _branch(self, obj: Object, head: str, below: str, now: datetime | None) -> Iterator[GridRow]:
-        """The object's line, and those of what it owns; `head` and `below` are the lines of the tree before them."""
+    def _branch(self, obj: Object, now: datetime | None) -> Branch:
+        """The object with what it owns; a Pod with its containers."""
         metadata = obj["metadata"]
         uid = metadata["uid"]
         kind = self._kinds[uid]
         ready, status, sign = state_of(kind, obj)
-        name = f"{head}{sign} {kind.partition('.')[0].removesuffix('s')}/{metadata['name']}"
+        name = f"{kind.partition('.')[0].removesuffix('s')}/{metadata['name']}"
         cells = (name, ready, status, _age(metadata.get("creationTimestamp"), now))
-        yield GridRow(uid, cells, tone_of(sign), labels=metadata.get("labels") or NO_LABELS)
-        if kind == "pods":
-            yield from _containers(obj, below)
-            return
-        children = self._children_of(uid)
-        for child in children:
-            is_last = child is children[-1]
-            lines = ("└─ ", "   ") if is_last else ("├─ ", "│  ")
-            yield from self._branch(child, below + lines[0], below + lines[1], now)
+        is_pod = kind == "pods"
+        below = _containers(obj) if is_pod else [self._branch(child, now) for child in self._children_of(uid)]
+        return Branch(uid, sign, cells, tone_of(sign), below, metadata.get("labels") or NO_LABELS)
 
 
 def _link(kind: str, obj: Object) -> Link:
@@ -112,17 +107,17 @@ def _age(created: str | None, now: datetime | None) -> str:
     return human_duration(max(0.0, (now - datetime.fromisoformat(created)).total_seconds()))
 
 
-def _containers(pod: Object, below: str) -> Iterator[GridRow]:
+def _containers(pod: Object) -> list[Branch]:
     statuses = {status["name"]: status for status in pod.get("status", {}).get("containerStatuses") or ()}
-    containers = pod["spec"].get("containers") or ()
-    for number, container in enumerate(containers, start=1):
+    found = []
+    for container in pod["spec"].get("containers") or ():
         status = statuses.get(container["name"], {})
         words, sign = container_state(status)
-        line = "└─ " if number == len(containers) else "├─ "
-        name = f"{below}{line}{sign} {container['name']}  {container.get('image', '')}"
         restarts = status.get("restartCount", 0)
+        name = f"{container['name']}  {container.get('image', '')}"
         cells = (name, "", f"{words}{f' {AGAIN}{restarts}' if restarts else ''}", "")
-        yield GridRow(f"{pod['metadata']['uid']}/{container['name']}", cells, tone_of(sign))
+        found.append(Branch(f"{pod['metadata']['uid']}/{container['name']}", sign, cells, tone_of(sign)))
+    return found
 
 
 def container_state(status: Mapping[str, Any]) -> tuple[str, str]:

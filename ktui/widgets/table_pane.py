@@ -11,6 +11,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from ktui.guard import Guarded
+from ktui.models.branches import Branches
 from ktui.models.grid_row import GridRow
 from ktui.models.live_rows import LiveRows
 from ktui.models.table_view import TableView
@@ -101,6 +102,8 @@ class TablePane(Guarded, Stack):
         if isinstance(self._rows, LiveRows):
             self._rows.arrange(self.view, self.titles)
             return self._rows
+        if isinstance(self._rows, Branches):
+            return self._rows.arranged(self.view, self.titles)
         return self.view.shown(self.titles, self._rows)
 
     @property
