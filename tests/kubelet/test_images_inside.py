@@ -225,6 +225,23 @@ async def test_what_an_unknown_image_makes_of_arguments(world: World, args: tupl
     assert (status.exit_code if status.state == ContainerState.EXITED else None) == ended
 
 
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        pytest.param(("perl", "-Mbignum=bpi", "-wle", "print bpi(25)"), "3.141592653589793238462643\n", id="pi"),
+        pytest.param(("perl", "-we", "my $x = 1;"), "", id="a one-liner that is not simulated"),
+        pytest.param(("sh", "-c", "echo foo > /f; rev /f; echo bar | rev"), "oof\nrab\n", id="rev"),
+    ],
+)
+async def test_the_jobs_of_the_documentation_end(world: World, command: tuple[str, ...], said: str) -> None:
+    """kubernetes.io: "Jobs", and "Indexed Job for Parallel Processing with Static Work Assignment"."""
+    runtime, container = await started(world, "perl:5.34.0", *command)
+    await world.clock.sleep(1)
+
+    assert (await runtime.container_status(container)).exit_code == 0
+    assert "".join(f"{line}\n" for line in logged(runtime, container)) == said
+
+
 async def test_an_exec_that_takes_all_memory_ends_its_container(world: World) -> None:
     runtime, container = await started(world, "busybox", "sleep", "3600", memory="1Gi")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from getopt import GetoptError, getopt
 
-from engine.kubelet.runtime.shell import redis
+from engine.kubelet.runtime.shell import perl, redis
 from engine.kubelet.runtime.shell.process import Io, Machine, Process
 from engine.kubelet.runtime.shell.reach import listens
 from engine.kubelet.runtime.versions import version_of
@@ -91,6 +91,7 @@ _ANSWERS: Mapping[str, Answer] = {
     "valkey-cli": redis.cli,
     "redis-server": _redis_server,
     "valkey-server": _redis_server,
+    "perl": perl.answer,
     "pg_isready": _pg_isready,
     "postgres": _versions("postgres (PostgreSQL) {}", "postgres"),
     "psql": _versions("psql (PostgreSQL) {}", "postgres"),

@@ -6,6 +6,7 @@ whether it handles SIGTERM, and with which exit code it goes.
 
 from __future__ import annotations
 
+import itertools
 from typing import NamedTuple
 
 from engine.api import simulated_stress
@@ -151,6 +152,16 @@ def _only_informs(argv: list[str]) -> bool:
     return any(argument in ("--version", "-v", "-V", "--help", "-t", "version", "-version") for argument in argv[1:2])
 
 
+def _is_one_liner(argv: list[str]) -> bool:
+    """Whether an interpreter is given its script as an argument, behind other options maybe, or tells of itself."""
+    options = itertools.takewhile(lambda word: word.startswith("-"), argv[1:])
+    letters = "eE" if argv[0] in ("perl", "ruby") else "cr"
+    return any(
+        word in ("-V", "--version") or (word[1:].isalnum() and word[1] not in "MI" and word[-1] in letters)
+        for word in options
+    )
+
+
 def _interpreted(machine: Machine, argv: list[str], io: Io, *, first: bool) -> int | Process:
     """python -m http.server and scripts serve, one-liners (`-c`, `-e`) end; without arguments it reads its input."""
     if argv[1:3] == ["-m", "http.server"]:
@@ -158,7 +169,7 @@ def _interpreted(machine: Machine, argv: list[str], io: Io, *, first: bool) -> i
         return serve(Server(None), first=first)
     if len(argv) == 1:
         return block(first=first) if machine.stdin_open and not io.watched else _done(argv[0], io)
-    if argv[1] in ("-c", "-e", "-V", "--version", "-r"):
+    if _is_one_liner(argv):
         return _done(argv[0], io)
     machine.serving = True
     return serve(Server(None), first=first)

@@ -22,7 +22,18 @@ def _sort(call: Call) -> int:
     return 0
 
 
+def _rev(call: Call) -> int:
+    texts = [read_file(call.machine, call.path(name)) for name in call.operands] or [call.io.stdin or ""]
+    for name, text in zip(call.operands or ["-"], texts, strict=True):
+        if text is None:
+            return call.fail(f"can't open '{name}': No such file or directory" if call.machine.busybox
+                             else f"cannot open {name}: No such file or directory")  # fmt: skip
+        call.io.stdout("".join(f"{line[::-1]}\n" for line in text.splitlines()))
+    return 0
+
+
 COMMANDS: dict[str, Command] = {
     "wc": _wc,
+    "rev": _rev,
     "sort": _sort,
 }
