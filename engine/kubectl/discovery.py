@@ -26,7 +26,8 @@ TIMEOUT = "32s"
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """One resource of one group and version. `preferred` says whether the version is the group's preferred one."""
+    """One resource of one group and version. `preferred` says whether the version is the group's preferred one,
+    `singular` is as the server tells it, which may be not at all."""
 
     gvr: GVR
     kind: str
@@ -55,6 +56,11 @@ class Resource:
     @property
     def plural(self) -> str:
         return self.gvr.resource
+
+    @property
+    def one(self) -> str:
+        """The word for one of them."""
+        return self.singular or self.kind.lower()
 
     def named(self, name: str) -> str:
         """As results name an object: `deployment.apps/web`, `pod/web`."""
@@ -125,7 +131,7 @@ class Discovery:
     def also_named(self, word: str, chosen: Resource) -> list[Resource]:
         """The other resources, of other groups, that a short name stands for; none for what is a whole name too."""
         if word.lower() not in chosen.short_names or any(
-            word.lower() in (resource.plural, resource.singular) for resource in self._resources
+            word.lower() in (resource.plural, resource.one) for resource in self._resources
         ):
             return []
         return [
@@ -172,7 +178,7 @@ def _pick(resources: list[Resource], name: str, group: str, *, version: str = ""
         exact = [r for r in within if r.gvr.group == group]
         within = exact or [r for r in within if r.gvr.group.startswith(group)]
     for matches in (
-        [r for r in within if lower in (r.plural, r.singular)],
+        [r for r in within if lower in (r.plural, r.one)],
         [r for r in within if lower in r.short_names],
         [r for r in within if r.kind == name],
     ):
@@ -288,7 +294,7 @@ def _of_list(document: Object, group: str, version: str) -> Iterable[Resource]:
         yield Resource(
             gvr=GVR(group, version, entry["name"]),
             kind=entry["kind"],
-            singular=entry.get("singularName") or entry["kind"].lower(),
+            singular=entry.get("singularName", ""),
             namespaced=bool(entry.get("namespaced")),
             short_names=tuple(entry.get("shortNames") or ()),
             categories=tuple(entry.get("categories") or ()),

@@ -250,7 +250,7 @@ class Session:
         """Name the object in the span of this hop (the first one that a command touches)."""
         span = current_span()
         if span is not None and not span.object:
-            parts = (resource.singular or resource.kind.lower(), namespace if resource.namespaced else "", name)
+            parts = (resource.one, namespace if resource.namespaced else "", name)
             span.object = "/".join(part for part in parts if part)
 
     def environ(self, name: str, default: str = "") -> str:

@@ -57,7 +57,7 @@ async def spans_of(client: Client, kind: str, namespace: str, name: str) -> list
     from engine.kubectl.discovery import Discovery
 
     resource = await Discovery().resolve(client, kind)
-    query = {"kind": [resource.singular], "name": [name]}
+    query = {"kind": [resource.one], "name": [name]}
     if resource.namespaced:
         query["namespace"] = [namespace]
     answer = await client.request("GET", "/debug/ktui/traces", query=query)
