@@ -93,7 +93,11 @@ class Grid(SelfDrawn, can_focus=True):
     # -- data in
 
     def show(self, columns: Sequence[str], rows: Sequence[GridRow], *, empty: str | None = None) -> None:
-        """Replace what is shown; `empty` is what to say where there are no rows."""
+        """Replace what is shown; `empty` is what to say where there are no rows.
+
+        Rows that come above the cursor do not push it out of sight. Who has paged away from it stays.
+        """
+        was_seen = self._is_cursor_seen(self.size.height)
         if empty is not None:
             self._empty = empty
         if tuple(columns) != self._columns:
@@ -104,12 +108,13 @@ class Grid(SelfDrawn, can_focus=True):
         self._widen(rows)
         self._keep_cursor()
         self._measure()
+        if was_seen:
+            self._show_cursor()
         self.refresh()
 
     def on_resize(self) -> None:
         """What is shown beside or below the table may leave it less room. Who has paged away from the cursor stays."""
-        top, height = int(self.scroll_offset.y), max(1, self._height - 1)
-        was_seen = top <= self._cursor < top + height
+        was_seen = self._is_cursor_seen(self._height)
         self._height = self.size.height
         self._measure()
         if was_seen:
@@ -211,12 +216,16 @@ class Grid(SelfDrawn, can_focus=True):
         self._settle()
         self.refresh()
 
+    def _is_cursor_seen(self, height: int) -> bool:
+        """In a view that is so high, of which the head has a line."""
+        return 0 <= self._cursor - int(self.scroll_offset.y) < max(1, height - 1)
+
     def _show_cursor(self) -> None:
         top, height = int(self.scroll_offset.y), max(1, self.size.height - 1)
         if self._cursor < top:
-            self.scroll_to(y=self._cursor, animate=False)
+            self.scroll_to(y=self._cursor, animate=False, immediate=True)
         elif self._cursor >= top + height:
-            self.scroll_to(y=self._cursor - height + 1, animate=False)
+            self.scroll_to(y=self._cursor - height + 1, animate=False, immediate=True)
 
     def action_page(self, pages: int) -> None:
         self.action_move(pages * max(1, self.size.height - 2))
