@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from engine.api.golang.floats import shown_float
+from engine.api.golang.text import quoted
 from engine.api.types import GVK, GVR, Object
 
 
@@ -100,12 +101,12 @@ def unauthorized(message: str = "Unauthorized") -> ApiError:
 
 def forbidden(gvr: GVR, name: str, why: str) -> ApiError:
     """`why` goes on after `is forbidden: `."""
-    subject = f'{gvr.group_resource} "{name}"' if name else gvr.group_resource
+    subject = f"{gvr.group_resource} {quoted(name)}" if name else gvr.group_resource
     return ApiError(403, "Forbidden", f"{subject} is forbidden: {why}", details=_details(gvr, name))
 
 
 def not_found(gvr: GVR, name: str) -> ApiError:
-    return ApiError(404, "NotFound", f'{gvr.group_resource} "{name}" not found', details=_details(gvr, name))
+    return ApiError(404, "NotFound", f"{gvr.group_resource} {quoted(name)} not found", details=_details(gvr, name))
 
 
 class PlainTextError(ApiError):
@@ -173,7 +174,9 @@ def not_acceptable(accepted: Sequence[str]) -> ApiError:
 
 
 def already_exists(gvr: GVR, name: str) -> ApiError:
-    return ApiError(409, "AlreadyExists", f'{gvr.group_resource} "{name}" already exists', details=_details(gvr, name))
+    return ApiError(
+        409, "AlreadyExists", f"{gvr.group_resource} {quoted(name)} already exists", details=_details(gvr, name)
+    )
 
 
 MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"
@@ -183,7 +186,7 @@ def conflict(gvr: GVR, name: str, why: str = MODIFIED) -> ApiError:
     return ApiError(
         409,
         "Conflict",
-        f'Operation cannot be fulfilled on {gvr.group_resource} "{name}": {why}',
+        f"Operation cannot be fulfilled on {gvr.group_resource} {quoted(name)}: {why}",
         details=_details(gvr, name),
     )
 
@@ -214,7 +217,7 @@ def invalid(gvk: GVK, name: str, causes: Iterable[Cause]) -> ApiError:
         details["group"] = gvk.group
     details["kind"] = gvk.kind
     details["causes"] = [{"reason": c.reason, "message": c.message, "field": c.field} for c in causes]
-    return ApiError(422, "Invalid", f'{kind} "{name}" is invalid: {joined(causes)}', details=details)
+    return ApiError(422, "Invalid", f"{kind} {quoted(name)} is invalid: {joined(causes)}", details=details)
 
 
 def joined(causes: Iterable[Cause]) -> str:
@@ -244,7 +247,7 @@ def unavailable(message: str) -> ApiError:
 def _shown(value: Any) -> str:
     """A plain string as Go quotes it, and anything else as encoding/json writes it, which escapes HTML."""
     if isinstance(value, str):
-        return orjson.dumps(value).decode()
+        return quoted(value)
     if isinstance(value, Stringer):
         return value.text
     if isinstance(value, bool):

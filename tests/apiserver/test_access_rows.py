@@ -161,3 +161,14 @@ async def test_a_method_that_is_none_is_authorized_first(server: ApiServer, clie
     counted = [line for line in told.splitlines() if line.startswith("apiserver_request_total{")]
     health = {line.partition('verb="')[2].partition('"')[0] for line in counted if 'subresource="/healthz"' in line}
     assert health == {"GET", "other"}
+
+
+async def test_names_are_quoted_as_go_quotes_them(client: Client) -> None:
+    """%q of what is not there, of what is not right, and of the value that is wrong."""
+    missing = await client.send("GET", '/api/v1/namespaces/default/pods/a"b%00c')
+    assert missing.body["message"] == 'pods "a\\"b\\x00c" not found'
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": 'a"b\u200b\v'}}
+    wrong = await client.send("POST", "/api/v1/namespaces/default/configmaps", body=body)
+    assert wrong.body["message"].startswith(
+        'ConfigMap "a\\"b\\u200b\\v" is invalid: metadata.name: Invalid value: "a\\"b\\u200b\\v": a lowercase RFC 1123'
+    )

@@ -35,6 +35,8 @@ _MARKS = dict(zip('"\\\a\b\f\n\r\t\v', '"\\abfnrtv', strict=True))
 
 def quoted(text: str) -> str:
     """A text as Go's %q writes it."""
+    if text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
     return f'"{"".join(map(_shown, text))}"'
 
 
