@@ -230,12 +230,22 @@ async def test_what_an_unknown_image_makes_of_arguments(world: World, args: tupl
     [
         pytest.param(("perl", "-Mbignum=bpi", "-wle", "print bpi(25)"), "3.141592653589793238462643\n", id="pi"),
         pytest.param(("perl", "-we", "my $x = 1;"), "", id="a one-liner that is not simulated"),
+        pytest.param(
+            (
+                "bash",
+                "-c",
+                "items=(foo 'b r'\n baz)\necho ${items[$X]} ${#items[@]} $items ${items[-1]} ${items[9]}."
+                '; for i in "${items[@]}"; do echo $i; done; none=(); echo ${#none[@]}',
+            ),
+            "b r 3 foo baz .\nfoo\nb r\nbaz\n0\n",
+            id="arrays of bash",
+        ),
         pytest.param(("sh", "-c", "echo foo > /f; rev /f; echo bar | rev"), "oof\nrab\n", id="rev"),
     ],
 )
 async def test_the_jobs_of_the_documentation_end(world: World, command: tuple[str, ...], said: str) -> None:
     """kubernetes.io: "Jobs", and "Indexed Job for Parallel Processing with Static Work Assignment"."""
-    runtime, container = await started(world, "perl:5.34.0", *command)
+    runtime, container = await started(world, "perl:5.34.0", *command, envs={"X": "1"})
     await world.clock.sleep(1)
 
     assert (await runtime.container_status(container)).exit_code == 0

@@ -15,7 +15,7 @@ from engine.kubelet.runtime.shell.commands import Call
 from engine.kubelet.runtime.shell.commands.call import absolute
 from engine.kubelet.runtime.shell.control import BreakLoop, ContinueLoop, ExitShell, ReturnFunction
 from engine.kubelet.runtime.shell.jobs import Job
-from engine.kubelet.runtime.shell.lexer import ShellSyntaxError
+from engine.kubelet.runtime.shell.lexer import ShellSyntaxError, Word
 from engine.kubelet.runtime.shell.parser import parse
 from engine.kubelet.runtime.shell.process import Io, Machine, Process
 from engine.kubelet.runtime.shell.processes import SIGNALS
@@ -53,6 +53,7 @@ class Interpreter:
         self.name = name
         self.arguments: list[str] = []
         self.variables: dict[str, str] = dict(machine.env)
+        self.arrays: dict[str, list[str]] = {}
         self.exported: set[str] = set(machine.env)
         self.directory = "/"
         self.status = 0
@@ -189,6 +190,7 @@ class Interpreter:
         child = Interpreter(self.machine, io, launch=self._launch, name=self.name, pid=self.pid)
         child.arguments = list(self.arguments)
         child.variables = dict(self.variables)
+        child.arrays = dict(self.arrays)
         child.exported = set(self.exported)
         child.directory = self.directory
         child.errexit = self.errexit
@@ -342,6 +344,8 @@ class Interpreter:
         if target is None:
             self.status = 1
             return
+        for name, words in command.arrays:
+            yield from self._set_array(name, words, io)
         assigned: dict[str, str] = {}
         for name, word in command.assignments:
             assigned[name] = yield from self._words.text(word)
@@ -353,6 +357,13 @@ class Interpreter:
         if fields[0] == "exec" and len(fields) > 1:
             fields, exec_it = fields[1:], True
         yield from self._invoke(fields, target, assigned, exec_it=exec_it)
+
+    def _set_array(self, name: str, words: tuple[Word, ...], io: Io) -> Steps[None]:
+        if "bash" not in self.name:
+            io.stderr(f'{self.name}: syntax error: unexpected "("\n')
+            raise ExitShell(2)
+        self.arrays[name] = elements = yield from self._words.fields(words)
+        self.variables[name] = elements[0] if elements else ""
 
     def _invoke(self, fields: list[str], io: Io, assigned: dict[str, str], *, exec_it: bool) -> Steps[None]:
         builtin = builtins.BUILTINS.get(fields[0])

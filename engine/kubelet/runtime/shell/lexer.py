@@ -15,7 +15,8 @@ class ShellSyntaxError(ValueError):
 
 
 class Part(NamedTuple):
-    """A piece of a word. A variable may have an `operator` (`:-`, `:=`, `#`, `%`, `len`, ...) with its `argument`."""
+    """A piece of a word. A variable may have an `operator` (`:-`, `:=`, `#`, `%`, `len`, ...) with its `argument`;
+    `index` and `count` are of arrays, which bash has."""
 
     kind: Literal["text", "variable", "command", "arithmetic"]
     value: str
@@ -204,13 +205,16 @@ class Lexer:
 
 def _braced(inside: str, *, quoted: bool) -> Part:
     if inside.startswith("#") and len(inside) > 1:
-        return Part("variable", inside[1:], quoted, "len")
+        array = inside.endswith(("[@]", "[*]"))
+        return Part("variable", inside[1:-3] if array else inside[1:], quoted, "count" if array else "len")
     end = 1 if inside[:1] in "?$!#@*" else 0
     while end < len(inside) and (inside[end] == "_" or inside[end].isalnum()):
         end += 1
     name, rest = inside[:end], inside[end:]
     if not rest:
         return Part("variable", name, quoted)
+    if name and rest.startswith("[") and rest.endswith("]"):
+        return Part("variable", name, quoted, "index", rest[1:-1])
     for operator in (":-", ":=", ":+", ":?", "##", "%%", "-", "=", "+", "?", "#", "%"):
         if name and rest.startswith(operator):
             return Part("variable", name, quoted, operator, rest[len(operator) :])

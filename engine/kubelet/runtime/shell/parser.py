@@ -217,7 +217,8 @@ class _Parser:
     def _function(self) -> Function | None:
         name = plain(self._next.word) if self._next.kind == "word" else None
         following = self._tokens[self._at + 1 : self._at + 3]
-        if name is None or name in RESERVED or [token.text for token in following] != ["(", ")"]:
+        called = [token.text for token in following] == ["(", ")"]
+        if name is None or name in RESERVED or name.endswith("=") or not called:
             return None
         self._at += 3
         self._newlines()
@@ -233,6 +234,7 @@ class _Parser:
         assignments: list[tuple[str, Word]] = []
         words: list[Word] = []
         redirects: list[Redirect] = []
+        arrays: list[tuple[str, tuple[Word, ...]]] = []
         while self._next.kind in ("word", "redirect"):
             if self._next.kind == "redirect":
                 redirects.append(self._redirect())
@@ -241,13 +243,25 @@ class _Parser:
                 raise ShellSyntaxError(self._unexpected())
             word = self._take().word
             assignment = _assignment(word) if not words else None
-            if assignment is not None:
+            if assignment is not None and not any(part.value for part in assignment[1]) and self._accept("("):
+                arrays.append((assignment[0], self._elements()))
+            elif assignment is not None:
                 assignments.append(assignment)
             else:
                 words.append(word)
-        if not (assignments or words or redirects):
+        if not (assignments or words or redirects or arrays):
             raise ShellSyntaxError(self._unexpected())
-        return Simple(tuple(assignments), tuple(words), tuple(redirects))
+        return Simple(tuple(assignments), tuple(words), tuple(redirects), tuple(arrays))
+
+    def _elements(self) -> tuple[Word, ...]:
+        """What stands in the parentheses of an array."""
+        words: list[Word] = []
+        self._newlines()
+        while self._next.kind == "word":
+            words.append(self._take().word)
+            self._newlines()
+        self._expect(")")
+        return tuple(words)
 
 
 def _assignment(word: Word) -> tuple[str, Word] | None:

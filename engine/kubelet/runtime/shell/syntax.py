@@ -21,6 +21,7 @@ class Simple:
     assignments: tuple[tuple[str, Word], ...]
     words: tuple[Word, ...]
     redirects: tuple[Redirect, ...]
+    arrays: tuple[tuple[str, tuple[Word, ...]], ...] = ()  # NAME=(WORD...), of bash
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ class Shell(Protocol):
     name: str
     arguments: list[str]
     variables: dict[str, str]
+    arrays: dict[str, list[str]]
     directory: str
     status: int
 
@@ -50,8 +51,8 @@ class Words:
         current: str | None = None
         pattern = False
         for part in word:
-            if part.kind == "variable" and part.value == "@" and part.quoted:
-                for index, argument in enumerate(self._shell.arguments):
+            if part.kind == "variable" and part.quoted and (several := self._several(part)) is not None:
+                for index, argument in enumerate(several):
                     if index and current is not None:
                         fields.append(current)
                         current = None
@@ -105,7 +106,29 @@ class Words:
             return (yield from self._shell.substitute(part.value))
         return (yield from self._variable(part))
 
+    def _several(self, part: Part) -> list[str] | None:
+        """The fields that a part in quotes stands for, where it may be more than one."""
+        if part.value == "@":
+            return self._shell.arguments
+        return self._elements(part.value) if (part.operator, part.argument) == ("index", "@") else None
+
+    def _elements(self, name: str) -> list[str]:
+        """Of an array; any other variable is one of one."""
+        value = self._shell.variables.get(name)
+        return self._shell.arrays.get(name, [] if value is None else [value])
+
+    def _element(self, part: Part) -> Steps[str]:
+        elements = self._elements(part.value)
+        if part.operator == "count":
+            return str(len(elements))
+        if part.argument in ("@", "*"):
+            return " ".join(elements)
+        index = int((yield from self._part(Part("arithmetic", part.argument, True))))
+        return elements[index] if -len(elements) <= index < len(elements) else ""
+
     def _variable(self, part: Part) -> Steps[str]:
+        if part.operator in ("index", "count"):
+            return (yield from self._element(part))
         value = self.parameter(part.value)
         if not part.operator:
             return value or ""
