@@ -16,26 +16,56 @@ _TEXT = {
     "x-content-type-options": "nosniff",
     "cache-control": "no-cache, private",
 }
-# What must have been done once before requests are answered at all.
+# What must have been done once before requests are answered at all, in the order of the servers that make up this one,
+# and since which release there is more of it.
 _HOOKS = (
-    "poststarthook/start-apiserver-admission-initializer",
-    "poststarthook/rbac/bootstrap-roles",
-    "poststarthook/scheduling/bootstrap-system-priority-classes",
-    "poststarthook/bootstrap-controller",
+    "start-apiserver-admission-initializer",
+    "generic-apiserver-start-informers",
+    "priority-and-fairness-config-consumer",
+    "priority-and-fairness-filter",
+    "storage-object-count-tracker-hook",
+    "start-apiextensions-informers",
+    "start-apiextensions-controllers",
+    "crd-informer-synced",
+    "start-system-namespaces-controller",
+    "start-cluster-authentication-info-controller",
+    "start-kube-apiserver-identity-lease-controller",
+    "start-kube-apiserver-identity-lease-garbage-collector",
+    "storage-readiness",
+    "start-legacy-token-tracking-controller",
+    "start-service-ip-repair-controllers",
+    "rbac/bootstrap-roles",
+    "scheduling/bootstrap-system-priority-classes",
+    "priority-and-fairness-config-producer",
+    "bootstrap-controller",
+    "start-kubernetes-service-cidr-controller",
+    "start-kube-aggregator-informers",
+    "apiservice-status-local-available-controller",
+    "apiservice-status-remote-available-controller",
+    "apiservice-registration-controller",
+    "apiservice-discovery-controller",
+    "kube-apiserver-autoregistration",
+    "autoregister-completion",
+    "apiservice-openapi-controller",
+    "apiservice-openapiv3-controller",
 )
+_SINCE = {"start-kubernetes-service-cidr-controller": (1, 33), "storage-readiness": (1, 36)}
+_NO_HOOK = frozenset(("autoregister-completion",))
 _ROOTS = ("healthz", "livez", "readyz")
-_LIVE = ("ping", "log", "etcd", *_HOOKS)
-_READY = ("ping", "log", "etcd", "etcd-readiness", "informer-sync", *_HOOKS, "shutdown")
 _HEALTH_KEY = b"/registry/health"
 
 Check = Callable[[], Awaitable[str]]  # what is wrong, "" for nothing
 
 
 class Health:
-    """`ready` is whether the server has started and is not about to stop; `metrics` count what the checks said."""
+    """`ready` is whether the server has started and is not about to stop; `metrics` count what the checks said.
+    `release` is the Kubernetes version that the server plays."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, release: tuple[int, int]) -> None:
         self.ready = False
+        hooks = [_shown(hook) for hook in _HOOKS if _SINCE.get(hook, release) <= release]
+        self._live = ("ping", "log", "etcd", *hooks)
+        self._ready = ("ping", "log", "etcd", "etcd-readiness", "informer-sync", *hooks, "shutdown")
         self.metrics = HealthcheckMetrics()
         self._store = store
         self._checks: dict[str, Check] = {
@@ -48,7 +78,7 @@ class Health:
     async def answer(self, request: Request) -> Response:
         """Raises PlainTextError 404 for a check that there is not, 500 for one that fails."""
         root, slash, single = request.path.removeprefix("/").partition("/")
-        names = _READY if root == "readyz" else _LIVE
+        names = self._names(root)
         if root not in _ROOTS or (slash and single not in names):
             raise PlainTextError(404, PAGE_NOT_FOUND)
         if single:
@@ -71,11 +101,13 @@ class Health:
         lines.append(f"{root} check {'failed' if failed else 'passed'}")
         return Response(500 if failed else 200, "\n".join([*lines, ""]).encode(), dict(_TEXT))
 
-    @staticmethod
-    def paths() -> Iterator[str]:
+    def paths(self) -> Iterator[str]:
         for root in _ROOTS:
             yield f"/{root}"
-            yield from (f"/{root}/{name}" for name in (_READY if root == "readyz" else _LIVE))
+            yield from (f"/{root}/{name}" for name in self._names(root))
+
+    def _names(self, root: str) -> tuple[str, ...]:
+        return self._ready if root == "readyz" else self._live
 
     async def _check(self, name: str) -> str:
         check = self._checks.get(name)
@@ -95,6 +127,10 @@ async def store_trouble(store: Store) -> str:
     except StoreError as error:
         return f"error getting data from etcd: {error}"
     return ""
+
+
+def _shown(hook: str) -> str:
+    return hook if hook in _NO_HOOK else f"poststarthook/{hook}"
 
 
 def _line(check: str, *, failed: bool, excluded: bool) -> str:

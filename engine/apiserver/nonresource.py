@@ -64,7 +64,7 @@ class NonResource:
         flags: dict[str, str],
         families: Callable[[], Iterable[Family]],
     ) -> None:
-        self.health = Health(backend.storage.store)
+        self.health = Health(backend.storage.store, backend.definitions.release)
         self._levels = levels
         self._families = families
         self._issuer = issuer

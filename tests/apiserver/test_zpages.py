@@ -137,6 +137,29 @@ async def test_a_check_that_fails_is_counted_as_such(client: Client, server: Api
     assert 'kubernetes_healthcheck{name="shutdown",type="readyz"} 1' in lines
 
 
+async def test_checks_are_those_of_the_release(client: Client, world: World, store: SqliteStore) -> None:
+    lines = (await client.send("GET", "/readyz", query={"verbose": [""]})).body.decode().splitlines()
+    assert lines[:6] == [
+        *(f"[+]{name} ok" for name in ("ping", "log", "etcd", "etcd-readiness", "informer-sync")),
+        "[+]poststarthook/start-apiserver-admission-initializer ok",
+    ]
+    assert lines[-5:] == [
+        "[+]autoregister-completion ok",
+        "[+]poststarthook/apiservice-openapi-controller ok",
+        "[+]poststarthook/apiservice-openapiv3-controller ok",
+        "[+]shutdown ok",
+        "readyz check passed",
+    ]
+    newer = "storage-readiness", "start-kubernetes-service-cidr-controller"
+    for release, there in (("1.37", [200, 200]), ("1.35", [404, 200]), ("1.32", [404, 404])):
+        server = ApiServer(world, store, config=ClusterConfig(kubernetes_version=release))
+        await server.start()
+        admin = Client(InProcessTransport(server, ADMIN), user_agent="test")
+        asked = [await admin.send("GET", f"/livez/poststarthook/{name}") for name in newer]
+        assert [answer.status for answer in asked] == there
+        await server.stop()
+
+
 async def test_all_paths_are_named(client: Client) -> None:
     paths = (await client.request("GET", "/"))["paths"]
     for path in ("/healthz/ping", "/livez/etcd", "/readyz/shutdown", "/metrics/slis", "/statusz", "/flagz"):
