@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from engine.api.errors import unauthorized
-from engine.api.types import NODES, PODS, SERVICE_ACCOUNTS, Object
+from engine.api.types import NAMESPACES, NODES, PODS, SERVICE_ACCOUNTS, Object
 from engine.api.wire import ClientCertificate, Request
 from engine.apiserver.server import ApiServer
 from engine.client import Client, InProcessTransport
@@ -143,6 +143,19 @@ async def test_what_a_subresource_is_posted_is_told(audited: Audited) -> None:
 
 def _unpadded(text: str) -> bytes:
     return urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+async def test_a_pod_is_told_of_with_the_policy_of_its_namespace(audited: Audited) -> None:
+    client = audited.client
+    await client.create(SERVICE_ACCOUNTS, account("default"), namespace="default")
+    await client.create(PODS, pod(), namespace="default")
+    labels = {"pod-security.kubernetes.io/enforce": "baseline"}
+    await client.patch(NAMESPACES, "default", {"metadata": {"labels": labels}})
+    await client.create(PODS, pod("other"), namespace="default")
+    told = [event["annotations"] for event in await audited.told() if event["objectRef"]["resource"] == "pods"]
+    assert [each["pod-security.kubernetes.io/enforce-policy"] for each in told] == [
+        "privileged:latest", "baseline:latest",
+    ]  # fmt: skip
 
 
 async def test_what_is_followed_is_told_when_it_begins_and_when_it_ends(

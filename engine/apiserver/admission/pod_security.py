@@ -34,6 +34,7 @@ _CONTROLLERS = frozenset(
 )
 _SECCOMP = "seccomp.security.alpha.kubernetes.io/pod"
 _SECCOMP_OF = "container.seccomp.security.alpha.kubernetes.io/"
+_PRIVILEGED = "privileged:latest"  # of whichever version the namespace speaks
 
 
 class PodSecurity(Plugin):
@@ -82,6 +83,7 @@ class PodSecurity(Plugin):
         if not problems and _is_privileged(policy, enforce=enforce):
             if enforce:
                 self._metrics.evaluated(attributes, policy.enforce, ENFORCE, allowed=True)
+                attributes.annotations[f"{PREFIX}enforce-policy"] = _PRIVILEGED
             return
         if enforce and attributes.old is not None and not _significant(pod, attributes.old):
             return

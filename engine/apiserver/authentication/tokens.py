@@ -11,12 +11,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import jwt
-import orjson
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from engine.api.duration import parse_time
 from engine.api.errors import unauthorized
+from engine.api.golang.text import quoted
 from engine.api.types import GVR, NODES, PODS, SECRETS, SERVICE_ACCOUNTS, Object
 from engine.api.wire import Request
 from engine.apiserver.authentication.bearer import bearer_token
@@ -241,4 +241,4 @@ class ServiceAccountAuthenticator:
 
 def _quoted(texts: Sequence[str]) -> str:
     """As Go's %q writes a list of strings."""
-    return "[" + " ".join(orjson.dumps(text).decode() for text in texts) + "]"
+    return f"[{' '.join(map(quoted, texts))}]"
