@@ -63,7 +63,10 @@ ALL_KEYS = KeyFilter()
 
 
 def size_text(size: int) -> str:
-    return f"{size / 1024:.1f} K" if size >= 1000 else str(size)
+    if size < 1000:
+        return str(size)
+    units = zip("KMG", (1024, 1024**2, 1024**3), strict=True)
+    return next(f"{size / least:.1f} {unit}" for unit, least in units if size < 1000 * least or unit == "G")
 
 
 def bytes_text(size: int) -> str:

@@ -39,7 +39,7 @@ class Ring:
     cursors: Sequence[tuple[str, int, bool]]  # who, the last revision that they were sent, whether events wait
 
     def place(self, cursor: int, width: int) -> int:
-        """The cell of a cursor in a ring drawn `width` cells wide; -1 where it has fallen out of it."""
+        """The cell of a cursor in a ring drawn `width` cells wide; -1 where it lies before it."""
         if cursor < self.oldest and self.revisions and cursor < self.revisions[0] - 1:
             return -1
         behind = bisect_right(self.revisions, cursor)
@@ -144,9 +144,12 @@ def links_of(cache: Json, watcher: Json) -> tuple[Link, ...]:
 
 
 def lag(cache: Json, watcher: Json) -> int:
-    """How many changes the ring has after the last that the stream was sent; with a selector not all concern it."""
+    """How many changes the ring has after the last that the stream was sent; with a selector not all concern it.
+
+    More may wait in the stream's own buffer: the ring has lost them, it has not.
+    """
     revisions = cache["ring"]["revisions"]
-    return len(revisions) - bisect_right(revisions, watcher["cursor"])
+    return max(len(revisions) - bisect_right(revisions, watcher["cursor"]), int(watcher["buffered"]))
 
 
 def state(cache: Json, watcher: Json) -> tuple[str, str]:

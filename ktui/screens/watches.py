@@ -28,8 +28,8 @@ class WatchesScreen(PolledScreen):
     mode = "watches"
     purpose = (
         "Watches: the API server keeps the newest changes of each resource in a ring, and sends them to every open "
-        "stream. A stream has a cursor: the last revision that it was sent. One that falls out of the ring gets a 410, "
-        "and its client lists again."
+        "stream. A stream has a cursor, the last revision that it was sent, and a buffer: one that is too slow is cut "
+        "off when that is full. Who comes back with a revision from before the ring gets a 410, and lists again."
     )
     DEFAULT_CSS = """
     WatchesScreen #streams-head { height: 1; background: $surface; }

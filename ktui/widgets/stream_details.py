@@ -8,7 +8,7 @@ from typing import Any
 from rich.text import Text
 
 from engine.api.duration import human_duration
-from ktui.models.keys import size_text
+from ktui.models.keys import bytes_text
 from ktui.models.signs import DONE, WAITING, bar, many
 from ktui.models.watches import BUFFER, WatchesModel, is_out_of_the_ring, lag, resource_of, selector_text, state, who
 
@@ -24,7 +24,7 @@ def stream_parts(model: WatchesModel, cache: Json, watcher: Json, *, colours: Co
         Text(words, colours.get("success" if tone == "foreground" else tone, "")),
         Text(f"selector  {selector_text(watcher) or 'all'}"),
         Text(f"cursor    rev {watcher['cursor']}, {lag(cache, watcher)} behind the newest"),
-        Text(f"sent      {watcher['sent']} events, {size_text(watcher['bytes'])} over the wire"),
+        Text(f"sent      {watcher['sent']} events, {bytes_text(watcher['bytes'])} over the wire"),
         Text(f"buffer    {bar(watcher['buffered'] / BUFFER, 10)} {watcher['buffered']} of {BUFFER}"),
         Text(f"open      {human_duration(watcher['ageSeconds'])}", "dim"),
         Text(f"as        {watcher['user']}", "dim"),

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from rich.text import Text
 from textual.widgets import Static
 
+from ktui.models.signs import WAITING
 from ktui.models.watches import Ring
 from ktui.widgets.ink import inks
 from ktui.widgets.line import fit
@@ -54,7 +55,7 @@ def _marks(ring: Ring, start: int, cells: int, width: int, colours: Mapping[str,
         else:
             late, quiet = late + is_waiting, quiet + (not is_waiting)
     line = Text.assemble(
-        (f"✖ {late} fell out " if late else "", colours.get("error", "")),
+        (f"{WAITING} {late} behind the ring, sent from the buffer " if late else "", colours.get("warning", "")),
         (f"· {quiet} had no news since " if quiet else "", "dim"),
     )
     marks = sorted((max(start + place, line.cell_len), names) for place, names in places.items())

@@ -75,6 +75,14 @@ def test_the_lag_is_what_the_ring_has_after_the_cursor() -> None:
     assert [lag(cache(), watcher(cursor=cursor)) for cursor in (5, 10, 25, 30)] == [3, 2, 1, 0]
 
 
+def test_what_waits_in_the_buffer_of_a_slow_stream_counts_though_the_ring_has_lost_it() -> None:
+    slow = watcher(cursor=5, buffered=38, bytes=38_514_278)
+    assert lag(cache(size=3), slow) == 38
+    text = "\n".join(part.plain for part in stream_parts(WatchesModel(), cache(slow, size=3), slow, colours={}))
+    assert "38 behind the newest" in text
+    assert "36.7 MiB over the wire" in text
+
+
 def test_a_cursor_that_fell_out_of_a_full_ring_would_get_410() -> None:
     full = cache(size=3)
     assert is_out_of_the_ring(full, watcher(cursor=5))
@@ -99,11 +107,11 @@ def test_who_is_at_the_newest_change_is_named_before_the_mark() -> None:
     assert len(marks) <= 80
 
 
-def test_a_stream_without_news_has_not_fallen_out_of_the_ring() -> None:
-    """Of a thousand kubelets most are sent little: their last event is old, and nothing is wrong."""
+def test_a_stream_behind_the_ring_is_told_from_one_without_news() -> None:
+    """The first has its events in its own buffer, and gets no 410. Of a thousand kubelets most are sent little."""
     fallen = cache(watcher(cursor=1, buffered=3), watcher(2, cursor=1), watcher(3, cursor=1), size=3)
     marks = ring_lines(WatchesModel([fallen]).ring(fallen), 80, {})[2].plain
-    assert marks == "✖ 1 fell out · 2 had no news since"
+    assert marks == "◐ 1 behind the ring, sent from the buffer · 2 had no news since"
 
 
 def test_a_relist_and_a_stream_cut_off_are_noticed() -> None:
