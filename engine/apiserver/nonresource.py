@@ -165,12 +165,12 @@ class NonResource:
 
     @cached_property
     def _paths(self) -> list[str]:
-        paths = ["/api", "/apis"]
+        paths = ["/api", "/apis", "/apis/"]
         for group, versions in self._backend.resources.groups.items():
             if group:
                 paths.append(f"/apis/{group}")
             paths += [f"/apis/{group}/{version}" if group else f"/api/{version}" for version in versions]
-        paths += [*self.health.paths(), "/metrics", SLIS, "/openapi/v2", "/openapi/v3", "/version"]
+        paths += [*self.health.paths(), "/metrics", SLIS, "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version"]
         paths += [PREFIX, CONFIGURATION_PATH, KEYS_PATH, *fairness.PATHS]
         if self._zpages.served:
             paths += [STATUSZ, FLAGZ]

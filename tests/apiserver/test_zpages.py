@@ -165,3 +165,4 @@ async def test_all_paths_are_named(client: Client) -> None:
     for path in ("/healthz/ping", "/livez/etcd", "/readyz/shutdown", "/metrics/slis", "/statusz", "/flagz"):
         assert path in paths
     assert "/debug/api_priority_and_fairness/dump_queues" in paths
+    assert {"/apis/", "/openapi/v3/"} <= set(paths)  # of handlers that take all below as well
