@@ -6,15 +6,21 @@ Source of the behaviour: apiextensions-apiserver pkg/registry/customresource/tab
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from engine.api.duration import human_age
+from engine.api.duration import human_duration
+from engine.api.golang import time as go_time
 from engine.api.golang.floats import shown_float
 from engine.api.golang.json import written
 from engine.api.jsonpath import JsonPath, JsonPathError
 from engine.api.tables.columns import NAME, Column, KindTable, Row, kind_table
 from engine.api.tables.registry import NAME_AND_AGE
 from engine.api.types import Object
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_NO_TIME = (datetime(1, 1, 1, tzinfo=UTC) - _EPOCH) // timedelta(seconds=1) * 10**9  # Go's zero time
+_LONGEST = 2**63 - 1  # the nanoseconds that a Go duration holds
 
 
 def layout(columns: Iterable[Object]) -> KindTable[Row]:
@@ -96,9 +102,14 @@ def _text(value: Any) -> str:
 
 
 def _date(value: Any, row: Row) -> str | None:
+    """The age of what is a time to Go (metav1.Time UnmarshalQueryParameter takes the text `null` for none)."""
     if not isinstance(value, str):
         return None
     try:
-        return human_age(value, row.now)
-    except (ValueError, TypeError):
+        moment = _NO_TIME if value in ("", "null") else go_time.instant(value)[0]
+    except go_time.TimeError:
         return "<invalid>"
+    if moment == _NO_TIME:
+        return "<unknown>"
+    now = (row.now - _EPOCH) // timedelta(microseconds=1) * 1000
+    return human_duration(min(now - moment, _LONGEST) / 10**9)

@@ -93,3 +93,24 @@ def test_columns_end_at_a_path_that_is_none() -> None:
 
 def test_without_columns_of_its_own_a_resource_shows_its_age() -> None:
     assert [column.name for column in layout([]).columns] == ["Name", "Age"]
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("2026-01-31T23:59:00.5Z", "59s"),
+        ("2026-02-01T00:59:00+01:00", "60s"),
+        ("null", "<unknown>"),
+        ("0001-01-01T00:00:00Z", "<unknown>"),
+        ("0001-01-01T00:00:01Z", "292y"),
+        ("2026-01-31 23:59:00Z", "<invalid>"),
+        ("20260131T235900Z", "<invalid>"),
+        ("2026-W05-6T23:59:00Z", "<invalid>"),
+        ("2026-01-31T23:59:00+0100", "<invalid>"),
+        ("2026-01-31T23:59:00", "<invalid>"),
+    ],
+)
+def test_the_age_of_what_go_reads_as_a_time(text: str, cell: str) -> None:
+    table = layout([{"name": "C", "type": "date", "jsonPath": ".spec.at"}])
+    row = Row({"metadata": {"name": "a"}, "spec": {"at": text}}, datetime(2026, 2, 1, tzinfo=UTC))
+    assert [column.cell(row) for column in table.columns] == ["a", cell]
