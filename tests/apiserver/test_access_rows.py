@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.api.types import GVR, Object
+from engine.api.types import CLUSTER_ROLE_BINDINGS, GVR, Object
 from engine.api.wire import ClientCertificate, Request, Response
 from engine.apiserver.server import ApiServer
 from engine.apiserver.warning_headers import warning_header
@@ -59,6 +59,29 @@ async def test_a_certificate_may_say_the_uid(server: ApiServer) -> None:
         answer = await server.handle(Request("POST", REVIEWS, body=REVIEW, certificate=certificate))
         found = None if answer.status == 401 else answer.body["status"]["userInfo"].get("uid", "")
         assert found == uid, uids
+
+
+async def test_whoever_is_known_is_authenticated(server: ApiServer, client: Client) -> None:
+    """TestAuthenticatedGroupAdder of upstream."""
+    group = "rbac.authorization.k8s.io"
+    others = [
+        {"apiGroup": group, "kind": "Group", "name": "system:unauthenticated"},
+        {"apiGroup": group, "kind": "User", "name": "system:anonymous"},
+    ]
+    binding = await client.get(CLUSTER_ROLE_BINDINGS, "system:basic-user")
+    await client.update(CLUSTER_ROLE_BINDINGS, {**binding, "subjects": [*binding["subjects"], *others]})
+    authenticated, unauthenticated = "system:authenticated", "system:unauthenticated"
+    rows: list[tuple[str, tuple[str, ...], list[str]]] = [
+        ("jane", ("staff",), ["staff", authenticated]),
+        ("jane", (), [authenticated]),
+        ("jane", (authenticated, "staff"), [authenticated, "staff"]),
+        ("jane", (unauthenticated,), [unauthenticated]),
+        ("system:anonymous", ("staff",), ["staff"]),
+    ]
+    for name, groups, expected in rows:
+        certificate = ClientCertificate(name, groups)
+        answer = await server.handle(Request("POST", REVIEWS, body=REVIEW, certificate=certificate))
+        assert answer.body["status"]["userInfo"]["groups"] == expected, (name, groups)
 
 
 async def test_before_1_33_a_certificate_had_no_uid(virtual_clock: VirtualClock) -> None:

@@ -8,7 +8,9 @@ from typing import NamedTuple, Protocol
 from engine.api.errors import ApiError, unauthorized
 from engine.api.wire import Request
 from engine.apiserver.authentication.remarks import Remarks
-from engine.apiserver.authentication.user import AUTHENTICATED, NOBODY, UserInfo
+from engine.apiserver.authentication.user import ANONYMOUS, AUTHENTICATED, NOBODY, UNAUTHENTICATED, UserInfo
+
+_OF_ALL = frozenset((AUTHENTICATED, UNAUTHENTICATED))
 
 
 class Authenticator(Protocol):
@@ -30,7 +32,8 @@ class Authentication(NamedTuple):
 
 
 class UnionAuthenticator:
-    """Asks each in order. Every known user is in `system:authenticated`; without a credential one is anonymous.
+    """Asks each in order. Every known user is in `system:authenticated`, except who is said to be anonymous or
+    unauthenticated; without a credential one is.
 
     A credential that is there and wrong is refused, never taken for anonymous.
     """
@@ -59,7 +62,8 @@ class UnionAuthenticator:
     def _with_group(self, user: UserInfo) -> UserInfo:
         complete = self._complete.get(user)
         if complete is None:
-            groups = user.groups if AUTHENTICATED in user.groups else (*user.groups, AUTHENTICATED)
+            is_said = user.name == ANONYMOUS or not _OF_ALL.isdisjoint(user.groups)
+            groups = user.groups if is_said else (*user.groups, AUTHENTICATED)
             if len(self._complete) > 10_000:
                 self._complete.clear()
             complete = self._complete[user] = user._replace(groups=groups)
