@@ -44,8 +44,8 @@ from engine.tasks import Supervisor
 from engine.world import World
 
 BODY_LIMIT = 3 * 1024 * 1024
-# Answers of this size and more are compressed for those who accept it (apiserver responsewriters/writers.go).
-GZIP_FROM = 128 * 1024
+# Answers above this size are compressed for those who accept it (apiserver responsewriters/writers.go).
+GZIP_ABOVE = 128 * 1024
 # So many items of a list are encoded in one go.
 LIST_CHUNK = 200
 STOP_SECONDS = 1.0
@@ -166,7 +166,7 @@ class HttpServer:
         else:
             data = await self._encoded(request, response, headers)
         headers = {**_NOT_KEPT, **headers}
-        if len(data) >= GZIP_FROM and _takes_gzip(request.headers.get("accept-encoding", "")):
+        if len(data) > GZIP_ABOVE and _takes_gzip(request.headers.get("accept-encoding", "")):
             # In a thread: the bytes are nobody else's, and the loop goes on.
             data = await asyncio.to_thread(gzip.compress, data, 1)
             headers["content-encoding"] = "gzip"

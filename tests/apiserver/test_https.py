@@ -27,7 +27,7 @@ from yarl import URL
 from engine.api.types import CONFIGMAPS, GVR, NODES, SERVICE_ACCOUNTS, Object
 from engine.api.wire import PROTOBUF, ClientCertificate
 from engine.apiserver.authentication.x509 import UID_ATTRIBUTE
-from engine.apiserver.http import BODY_LIMIT, HttpServer
+from engine.apiserver.http import BODY_LIMIT, GZIP_ABOVE, HttpServer
 from engine.apiserver.server import ApiServer
 from engine.client import Client, InProcessTransport
 from engine.clock import Clock
@@ -450,6 +450,25 @@ async def test_only_who_takes_gzip_gets_it(served: Served, encoding: str, sent: 
         session.get("/openapi/v2", headers={"Accept-Encoding": encoding}) as response,
     ):
         assert response.headers.get("Content-Encoding") == sent
+
+
+async def test_only_what_is_longer_than_128_kib_is_compressed(served: Served) -> None:
+    """(apiserver responsewriters/writers.go, deferredResponseWriter)"""
+    limit, path = GZIP_ABOVE, CONFIGMAPS.path("default", "long")
+    await served.client.create(CONFIGMAPS, config_map("long"), namespace="default")
+    async with served.session(served.pki.admin) as session:
+
+        async def filled(size: int) -> tuple[int, str | None]:
+            headers = {"Content-Type": "application/merge-patch+json", "Accept-Encoding": "gzip"}
+            body = orjson.dumps({"data": {"fill": "x" * size}})
+            async with session.patch(path, params={"pretty": "0"}, data=body, headers=headers) as response:
+                assert response.status == 200
+                return len(await response.read()), response.headers.get("Content-Encoding")
+
+        size, _ = await filled(1000)
+        missing = limit - size
+        assert await filled(1000 + missing) == (limit, None)
+        assert await filled(1001 + missing) == (limit + 1, "gzip")
 
 
 async def test_yaml_for_those_who_want_it(served: Served) -> None:
