@@ -27,6 +27,7 @@ from engine.apiserver.registry.metadata import fill_for_create
 _MANAGER = "kube-apiserver"
 _NEVER = datetime.min.replace(tzinfo=UTC)
 NO_TIME = timestamp(_NEVER)  # what an object has for the time at which it is made, in a condition of its status
+_NO_TIME = NO_TIME.encode()
 _NO_UID = "00000000-0000-0000-0000-000000000000"
 _FORMS = 1024
 
@@ -35,7 +36,13 @@ def own_object(version: str, obj: Object, *, uid: str, now: datetime) -> bytes:
     """The value that the store keeps for `obj`, of a built-in kind which a version of Kubernetes serves: made at `now`,
     which takes the place of each `NO_TIME`. A status that it brings stays."""
     form = _form(version, orjson.dumps(obj))
-    return form.replace(NO_TIME.encode(), timestamp(now).encode()).replace(_NO_UID.encode(), uid.encode())
+    return form.replace(_NO_TIME, _stamp(now)).replace(_NO_UID.encode(), uid.encode())
+
+
+@lru_cache(maxsize=1)
+def _stamp(now: datetime) -> bytes:
+    """A server makes all that it begins with in one second."""
+    return timestamp(now).encode()
 
 
 def gvk_of(obj: Object) -> GVK:

@@ -46,9 +46,12 @@ class Queue:
 
 
 class Queues:
+    """A queue is made when a request is first dealt it: levels have hundreds, and most of them never get one."""
+
     def __init__(self, *, queues: int, hand: int, length: int) -> None:
         self.shape = (queues, hand, length)
-        self._queues = [Queue(number) for number in range(queues)]
+        self._count = queues
+        self._queues: dict[int, Queue] = {}
         self._hand = hand
         self._length = length
         self._given = 0.0  # to the queue whose turn it was last: one that was empty starts from here
@@ -57,11 +60,18 @@ class Queues:
 
     def choose(self, hash_value: int) -> Queue:
         """The queue of a flow's hand that has least to do."""
-        hand = deal(hash_value, len(self._queues), self._hand)
-        return min((self._queues[number] for number in hand), key=lambda queue: queue.load)
+        hand = deal(hash_value, self._count, self._hand)
+        return min((self._queue(number) for number in hand), key=lambda queue: queue.load)
 
     def __iter__(self) -> Iterator[Queue]:
-        return iter(self._queues)
+        """All of them, by their numbers."""
+        return map(self._queue, range(self._count))
+
+    def _queue(self, number: int) -> Queue:
+        queue = self._queues.get(number)
+        if queue is None:
+            queue = self._queues[number] = Queue(number)
+        return queue
 
     def put(self, queue: Queue, claim: Claim) -> asyncio.Future[None] | None:
         """What comes true when it is the request's turn; None where the queue is full."""
@@ -79,9 +89,8 @@ class Queues:
 
     def next(self) -> Claim:
         """Let the first of the queue whose turn it is go on."""
-        count = len(self._queues)
-        due = (queue for queue in self._queues if queue.waiting)
-        queue = min(due, key=lambda each: (each.given, (each.number - self._last - 1) % count))
+        due = (queue for queue in self._queues.values() if queue.waiting)
+        queue = min(due, key=lambda each: (each.given, (each.number - self._last - 1) % self._count))
         self._given, self._last = queue.given, queue.number
         claim = queue.waiting.popleft()
         self.waiting -= 1
