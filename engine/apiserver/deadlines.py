@@ -55,6 +55,13 @@ def out_of_time() -> ApiError:
     return ApiError(504, "Timeout", "Timeout: request did not complete within requested timeout", details={})
 
 
+def _shutting_down() -> ApiError:
+    """What a request is told that the server has no time for any more (filters/waitgroup.go)."""
+    error = unavailable("apiserver is shutting down")
+    error.retry_after = 1
+    return error
+
+
 class Deadlines:
     def __init__(self, world: World, tasks: Supervisor) -> None:
         self._world = world
@@ -84,7 +91,7 @@ class Deadlines:
             raise ApiError(504, "Timeout", f"Timeout: {why}", details={}) from None
         except asyncio.CancelledError:
             if task.cancelled() and not _cancelled():
-                raise unavailable("the server is stopping") from None
+                raise _shutting_down() from None
             task.cancel()
             raise
 

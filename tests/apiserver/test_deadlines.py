@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from engine.api.types import CONFIGMAPS, Object
@@ -96,4 +98,20 @@ async def test_what_comes_over_a_socket_is_not_waited_for_without_end(
     else:
         assert answer.status == 200
     await server.stop()
+    await store.close()
+
+
+async def test_who_is_cut_off_by_a_stop_is_told_to_come_again(virtual_clock: VirtualClock) -> None:
+    world = World.create(clock=virtual_clock, seed=1, latencies={"store": (20_000, 20_000)})
+    store = await SqliteStore.open(None, clock=virtual_clock)
+    server = ApiServer(world, store)
+    await server.start()
+    request = Request("POST", PATH, body=config_map("a"), certificate=ADMIN)
+    async with asyncio.TaskGroup() as group:
+        asked = group.create_task(server.handle(request))
+        await virtual_clock.sleep(1)
+        await server.stop()
+    answer = asked.result()
+    assert (answer.status, answer.body["message"]) == (503, "apiserver is shutting down")
+    assert answer.headers["retry-after"] == "1"
     await store.close()
