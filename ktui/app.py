@@ -335,7 +335,9 @@ class KtuiApp(Guarded, JobControl, Pictured, Listening, Steered, Touring, Forwar
         wanted = next((theme for theme in known if theme.removeprefix("ktui-") == name.removeprefix("ktui-")), None)
         if wanted is None:
             names = ", ".join(theme.removeprefix("ktui-") for theme in known)
-            self.notify(f'there is no theme "{name}"; there are {names}', severity="warning", markup=False)
+            problem = self.settings.broken_themes.get(name.removeprefix("ktui-"))
+            told = problem or f'there is no theme "{name}"; there are {names}'
+            self.notify(told, severity="warning", markup=False)
         else:
             self.theme = wanted
 

@@ -34,6 +34,7 @@ class Settings:
     theme: str = ""
     keys: dict[str, str] = field(default_factory=dict)
     themes: list[Theme] = field(default_factory=list)
+    broken_themes: dict[str, str] = field(default_factory=dict)  # by its file's name what is wrong with one
     places: dict[str, str] = field(default_factory=dict)  # file and line of each of `keys`
     problems: list[str] = field(default_factory=list)
     state_folder: Path | None = None
@@ -91,6 +92,7 @@ class Settings:
                 theme = load_theme(file)
             except ThemeError as error:
                 self.problems.append(str(error))
+                self.broken_themes[file.stem] = str(error)
                 continue
             theme.name = f"ktui-{theme.name.removeprefix('ktui-')}"
             self.themes.append(theme)

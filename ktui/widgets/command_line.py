@@ -6,6 +6,7 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import ClassVar
 
+from rich.cells import cell_len
 from rich.text import Text
 from textual import events, work
 from textual.app import ComposeResult
@@ -18,6 +19,7 @@ from ktui.guard import Guarded
 from ktui.models.completion import common
 
 HISTORY = 500
+MARGIN, GAP = 2, 2  # cells beside the candidates, and between them
 _CONTINUED = re.compile(r"[ \t]*\\\r?\n[ \t]*")
 HINT = "get pods -o wide · apply -f samples/web.yaml · scale deploy/web --replicas=5 · deploy · store"
 Complete = Callable[[str], Awaitable[list[str]]]
@@ -46,6 +48,7 @@ class CommandLine(Guarded, Vertical):
     CommandLine { height: auto; background: $panel; display: none; }
     CommandLine.-open { display: block; }
     CommandLine > #candidates { height: 1; color: $foreground 70%; display: none; padding: 0 2; }
+    CommandLine > #candidates { text-wrap: nowrap; text-overflow: ellipsis; }
     CommandLine.-completing > #candidates { display: block; }
     CommandLine Horizontal { height: 1; }
     CommandLine Horizontal Static { width: auto; padding: 0 0 0 1; text-style: bold; color: $accent; }
@@ -149,11 +152,23 @@ class CommandLine(Guarded, Vertical):
 
     def _show_candidates(self, problem: str = "") -> None:
         self.add_class("-completing")
-        words = Text(problem, "dim", no_wrap=True, overflow="ellipsis")
-        for index, candidate in enumerate(self._candidates[max(0, self._candidate - 3) :], max(0, self._candidate - 3)):
-            words.append(candidate, "reverse bold" if index == self._candidate else "")
-            words.append("  ")
+        words = Text(problem, "dim")
+        shown = [candidate.removeprefix(self._folder) for candidate in self._candidates]
+        room = self.size.width - 2 * MARGIN
+        for index in range(max(0, self._candidate - 3), len(shown)):
+            left = f"and {len(shown) - index} more"
+            is_last = index == len(shown) - 1
+            if words.cell_len + cell_len(shown[index]) + (0 if is_last else GAP + len(left)) > room and words:
+                words.append(left, "dim")
+                break
+            words.append(shown[index], "reverse bold" if index == self._candidate else "").append(" " * GAP)
         self.query_one("#candidates", Static).update(words)
+
+    @property
+    def _folder(self) -> str:
+        """What all candidates have in common as a folder, which is typed already."""
+        start, slash, _ = common(self._candidates).rpartition("/") if len(self._candidates) > 1 else ("", "", "")
+        return start + slash
 
     def _forget_candidates(self) -> None:
         self._candidates, self._candidate = [], -1

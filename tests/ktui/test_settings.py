@@ -51,6 +51,7 @@ def test_themes_of_one_s_own_and_those_that_are_none(tmp_path: Path) -> None:
     (tmp_path / "themes" / "other.yaml").write_text("name: other\n")
     settings = load(tmp_path)
     assert [theme.name for theme in settings.themes] == ["ktui-mine"]
+    assert list(settings.broken_themes) == ["other"]
     assert "other.yaml" in settings.problems[0]
 
 

@@ -53,6 +53,9 @@ async def test_screens_resources_and_themes_by_name(show: Show) -> None:
         assert driver.app.theme == "ktui-light"
         await driver.command("theme mauve")
         await driver.sees('there is no theme "mauve"', "high-contrast")
+        driver.app.settings.broken_themes["bad"] = "bad.yaml line 3: primary: no colour"
+        await driver.command("theme bad")
+        await driver.sees("bad.yaml line 3: primary: no colour")
         await driver.press("T")
         assert driver.app.theme != "ktui-light"
 

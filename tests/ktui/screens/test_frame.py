@@ -169,6 +169,20 @@ async def test_tab_completes_and_goes_through_what_fits(show: Show) -> None:
         await driver.until(lambda: line.value == "describe nodes node-3")
 
 
+async def test_candidates_that_have_no_room_are_counted_and_names_of_files_stand_without_their_folder(
+    show: Show,
+) -> None:
+    async with show(size=(80, 24)) as driver:
+        await driver.press("colon")
+        await driver.type("apply -f samples/")
+        await driver.press("tab")
+        found = len(list((Path(__file__).parents[3] / "samples").iterdir()))
+        await driver.until(lambda: "  and " in driver.picture.splitlines()[-3])
+        shown, left = driver.picture.splitlines()[-3].strip().split("  and ")
+        assert "samples/" not in shown
+        assert left.split("▏")[0].strip() == f"{found - len(shown.split())} more"
+
+
 async def test_a_namespace_is_chosen_by_a_key_or_a_word(show: Show) -> None:
     async with show() as driver:
         await driver.client.create(NAMESPACES, {"metadata": {"name": "shop"}})
