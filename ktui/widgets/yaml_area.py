@@ -30,9 +30,18 @@ class YamlArea(TextArea):
     YamlArea .text-area--cursor-line, YamlArea .text-area--cursor-gutter { background: $panel; }
     """
 
+    _height = 0  # when it was last resized
+
     def on_mount(self) -> None:
         self.register_theme(_THEME)
         self.theme = _THEME.name
+
+    def on_resize(self) -> None:
+        """What opens below the text leaves it less room: the line with the cursor stays in sight, if it was."""
+        was_seen = 0 <= self._cursor_offset[1] - int(self.scroll_offset.y) < max(1, self._height)
+        self._height = self.size.height
+        if was_seen:
+            self.scroll_cursor_visible()
 
     def get_line(self, line_index: int) -> Text:
         line = super().get_line(line_index)

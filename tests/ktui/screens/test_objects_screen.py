@@ -214,6 +214,22 @@ async def test_a_value_that_is_refused_is_pointed_at(show: Show) -> None:
         assert text.document.get_line(text.cursor_location[0]) == "  replicas: -3"
 
 
+async def test_the_line_with_the_cursor_stays_in_sight_when_a_diff_opens_below_it(show: Show) -> None:
+    async with show(size=(100, 30)) as driver:
+        lines = {f"key-{number:02}": "1" for number in range(40)}
+        await driver.client.create(CONFIG_MAPS, {"metadata": {"name": "long"}, "data": lines}, namespace="default")
+        await driver.command("edit cm/long")
+        await driver.until(lambda: isinstance(driver.app.screen, Editor))
+        text = driver.find(TextArea)
+        text.move_cursor((20, 0))
+        await driver.press("end", "backspace", "backspace", "2", "quotation_mark")
+        await driver.sees('key-18: "2"')
+        newest = await driver.client.get(CONFIG_MAPS, "long", namespace="default")
+        await driver.client.update(CONFIG_MAPS, {**newest, "data": {**lines, "key-00": "theirs"}})
+        await driver.press("ctrl+s")
+        await driver.sees("what was changed meanwhile", 'key-18: "2"')
+
+
 async def test_a_conflict_leaves_both_ways_on(show: Show) -> None:
     async with show() as driver:
         text = await edit_map(driver)
