@@ -11,8 +11,9 @@ from typing import Any
 from engine.api.crd.approval import check_approval
 from engine.api.crd.conversion_rules import check_conversion
 from engine.api.crd.demands import Demands, has_defaults
+from engine.api.crd.hoisting import hoisted
 from engine.api.crd.internal_form import internal_versions
-from engine.api.crd.version_rules import check_common, check_version, hoisted
+from engine.api.crd.version_rules import check_common, check_version
 from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.problems import Problems

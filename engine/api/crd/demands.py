@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from engine.api.crd.hoisting import hoisted
 from engine.api.crd.naming import is_true, wrong_bundle
 from engine.api.crd.pruning import prune_value
 from engine.api.crd.structural import MISSING, Structural
@@ -21,13 +22,16 @@ Raw = Mapping[str, Any]
 
 TYPES = ("array", "boolean", "integer", "number", "object", "string")
 REVIEW_VERSIONS = ("v1", "v1beta1")
+MAX_SELECTABLE = 8
+TOP = ""
 _EXTENSIONS = ("x-kubernetes-embedded-resource", "x-kubernetes-int-or-string", "x-kubernetes-list-map-keys",
                "x-kubernetes-validations")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Demands:
-    """Each says that a rule holds. `unchanged` names the versions whose rules are not asked what each of them costs."""
+    """Each says that a rule holds. `unchanged` names the versions whose rules are not asked what each of them costs,
+    `many_selectable` those that may keep more selectable fields than there may be now (TOP: what all share)."""
 
     schemas: bool = True
     types: bool = True
@@ -39,6 +43,7 @@ class Demands:
     ca_bundle: bool = False
     fixed_names: bool = False
     unchanged: frozenset[str] = frozenset()
+    many_selectable: frozenset[str] = frozenset()
 
     @classmethod
     def of_update(cls, new: Object, old: Object) -> Demands:
@@ -56,6 +61,7 @@ class Demands:
             ca_bundle=established and not wrong_bundle(spec),
             fixed_names=established,
             unchanged=frozenset(_unchanged(new.get("spec", {}), spec)),
+            many_selectable=frozenset(_kept_too_many(new.get("spec", {}), spec)),
         )
 
     def for_schemas(self, spec: Object) -> Demands:
@@ -156,3 +162,20 @@ def _unchanged(new: Object, old: Object) -> Iterator[str]:
         name = version.get("name", "")
         if name in before and before[name] == version.get("schema"):
             yield name
+
+
+def _kept_too_many(new: Object, old: Object) -> Iterator[str]:
+    """Where there were too many selectable fields before, and are the same now (findTooManySelectableFieldsAllowed)."""
+    before = dict(_selectable_fields(old))
+    for where, fields in _selectable_fields(new):
+        if len(fields) > MAX_SELECTABLE and before.get(where) == fields:
+            yield where
+
+
+def _selectable_fields(spec: Object) -> Iterator[tuple[str, list[Object]]]:
+    versions = spec.get("versions") or []
+    common = hoisted(versions)
+    yield TOP, common.get("selectableFields") or []
+    if "selectableFields" not in common:
+        for version in versions:
+            yield version.get("name", ""), version.get("selectableFields") or []

@@ -1,8 +1,7 @@
 """What one version of a definition says, or all of them alike: schema, subresources, columns, selectable fields.
 
 Source of the rules and texts: apiextensions-apiserver pkg/apis/apiextensions/validation/validation.go. Upstream checks
-its internal version, where what all versions have in common stands at the top of the spec (`hoisted`, after
-pkg/apis/apiextensions/v1/conversion.go); the paths show it.
+its internal version, where what all versions have in common stands at the top of the spec (`hoisting`), as paths show.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.api.crd.cel.field_paths import FieldPathError, normalized
-from engine.api.crd.demands import Demands
+from engine.api.crd.demands import MAX_SELECTABLE, TOP, Demands
 from engine.api.crd.schema_rules import check_schema
 from engine.api.crd.structural import Structural
 from engine.api.types import Object
@@ -19,24 +18,6 @@ from engine.api.validation.problems import Problems
 
 _COLUMN_TYPES = ("boolean", "date", "integer", "number", "string")
 _COLUMN_FORMATS = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
-_MAX_SELECTABLE = 8
-_HOISTED = ("schema", "subresources", "additionalPrinterColumns", "selectableFields")
-
-
-def hoisted(versions: list[Object]) -> Object:
-    """What the versions have in common. Fields are selectable in a schema, and go with it only."""
-    if not versions:
-        return {}
-    first = versions[0]
-    common = [name for name in _HOISTED if all(_same(first.get(name), each.get(name)) for each in versions)]
-    if "schema" not in common and "selectableFields" in common:
-        common.remove("selectableFields")
-    return {name: first.get(name) for name in common}
-
-
-def _same(one: object, other: object) -> bool:
-    """Lists without elements count as none."""
-    return (None if one == [] else one) == (None if other == [] else other)
 
 
 def check_version(version: Object, index: int, common: Object, demands: Demands, problems: Problems) -> None:
@@ -58,7 +39,8 @@ def check_version(version: Object, index: int, common: Object, demands: Demands,
         detail = "may only be set when `version.schema.openAPIV3Schema` is not included"
         problems.invalid(f"{path}.selectableFields", "", detail)
     else:
-        _selectable(own, f"{path}.selectableFields", problems)
+        many = name in demands.many_selectable
+        _selectable(own, f"{path}.selectableFields", problems, many=many)
 
 
 def check_common(versions: list[Object], common: Object, demands: Demands, problems: Problems) -> None:
@@ -75,7 +57,7 @@ def check_common(versions: list[Object], common: Object, demands: Demands, probl
         detail = "may only be set when validations.schema is included"
         problems.invalid("spec.selectableFields", "", detail)
     else:
-        _selectable(common, "spec.selectableFields", problems)
+        _selectable(common, "spec.selectableFields", problems, many=TOP in demands.many_selectable)
 
 
 def _status(version: Object) -> bool:
@@ -147,7 +129,8 @@ def _columns(version: Object, path: str, problems: Problems) -> None:
             _simple(column["jsonPath"], f"{at}.JSONPath", problems)
 
 
-def _selectable(version: Object, path: str, problems: Problems) -> None:
+def _selectable(version: Object, path: str, problems: Problems, *, many: bool) -> None:
+    """`many`: there may be too many of them, as before."""
     schema = Structural((version.get("schema") or {}).get("openAPIV3Schema") or {})
     seen: dict[str, None] = {}
     for index, field in enumerate(version["selectableFields"]):
@@ -167,8 +150,8 @@ def _selectable(version: Object, path: str, problems: Problems) -> None:
         if found in seen:
             problems.duplicate(at, value)
         seen[found] = None
-    if len(seen) > _MAX_SELECTABLE:
-        problems.too_many(path, len(seen), _MAX_SELECTABLE)
+    if len(seen) > MAX_SELECTABLE and not many:
+        problems.too_many(path, len(seen), MAX_SELECTABLE)
 
 
 _NOT_SELECTABLE = (

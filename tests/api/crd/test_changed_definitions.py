@@ -249,6 +249,33 @@ def test_selectable_fields_are_told_of_one_by_one() -> None:
     ]
 
 
+def test_too_many_selectable_fields_stay_while_they_are_the_same() -> None:
+    """A later release may allow more than this one, which must still take changes of such a definition."""
+    names = [f"f{index}" for index in range(9)]
+    more = {"selectableFields": [{"jsonPath": f".spec.{name}"} for name in names]}
+    fewer = {"selectableFields": more["selectableFields"][1:]}
+    both, one = (_selecting(names, *each) for each in ((more, more), (more, fewer)))
+    for old, at in ((both, "spec"), (one, "spec.versions[0]")):
+        assert _changed(_with_label(old), old) == []
+        changed = copy_object(old)
+        for version in changed["spec"]["versions"]:
+            version["selectableFields"] = version["selectableFields"][::-1]
+        assert _changed(changed, old) == [f"{at}.selectableFields: Too many: 9: must have at most 8 items"]
+    assert _changed(one, both) == ["spec.versions[0].selectableFields: Too many: 9: must have at most 8 items"]
+
+
+def _selecting(names: list[str], *more: Object) -> Object:
+    """A definition whose versions have schemas of their own where they have fields of their own."""
+    made = _versions(*more)
+    for index, version in enumerate(made["spec"]["versions"]):
+        spec: Object = {"type": "object", "properties": {name: {"type": "string"} for name in names}}
+        root: Object = {"type": "object", "properties": {"spec": spec}}
+        if more[0] != more[-1]:
+            root["description"] = f"{index}"
+        version["schema"] = {"openAPIV3Schema": root}
+    return made
+
+
 @pytest.mark.parametrize(
     ("change", "wrong"),
     [
