@@ -19,6 +19,7 @@ from engine.folder import Running
 from ktui.commands import UsageError, lifecycle
 from ktui.engine_process import UpOptions
 from tests.engine_process import TIMEOUT, Home, Ran
+from tests.ktui.here import runner
 
 
 @pytest.fixture
@@ -254,9 +255,13 @@ def test_no_option_is_suggested_that_help_does_not_show(home: Home) -> None:
 
 
 @pytest.mark.parametrize("name", ["../elsewhere", "", "Demo", "a/b", "-x"])
-def test_a_name_that_is_none_is_refused(home: Home, name: str) -> None:
-    for words in (["up", "--port=0"], ["status"], ["down"], ["reset", "--yes"], ["kubeconfig"]):
-        ran = home.ktui(*words, f"--name={name}")
+def test_a_name_that_is_none_is_refused(
+    home: Home, name: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    here = runner(home, monkeypatch, capfd)
+    refused = [here(*words, f"--name={name}") for words in (["status"], ["down"], ["reset", "--yes"], ["kubeconfig"])]
+    # One that is not refused would not end: it has a process of its own.
+    for ran in (*refused, home.ktui("up", "--port=0", f"--name={name}")):
         assert (ran.code, ran.out) == (1, "")
         assert ran.err.startswith(f'error: "{name}" cannot be the name of a cluster')
 
