@@ -21,6 +21,7 @@ from engine.api.golang.yaml_writer import dump
 from engine.api.openapi import proto_v3
 from engine.api.openapi.documents import OpenApi
 from engine.api.openapi.proto import MEDIA_TYPES
+from engine.api.version_info import version_info
 from engine.api.wire import JSON, PROTOBUF, YAML, Request, Response
 from engine.apiserver import fairness
 from engine.apiserver.authentication.discovery import CACHED, CONFIGURATION_PATH, KEYS_PATH, KEYS_TYPE
@@ -147,7 +148,7 @@ class NonResource:
             case [""]:
                 return lambda: {"paths": self._paths}
             case ["version"]:
-                return self._version
+                return partial(version_info, self._backend.definitions.version)
             case ["api"]:
                 address = call.request.headers.get("host", "")
                 return lambda: discovery.api_versions(address)
@@ -175,25 +176,6 @@ class NonResource:
         if self._zpages.served:
             paths += [STATUSZ, FLAGZ]
         return sorted(paths)
-
-    def _version(self) -> Any:
-        version = self._backend.definitions.version
-        major, minor = version.split(".")[:2]
-        return {
-            "major": major,
-            "minor": minor,
-            "emulationMajor": major,
-            "emulationMinor": minor,
-            "minCompatibilityMajor": major,
-            "minCompatibilityMinor": str(max(int(minor) - 1, 0)),
-            "gitVersion": f"v{version}",
-            "gitCommit": "",
-            "gitTreeState": "clean",
-            "buildDate": "1970-01-01T00:00:00Z",
-            "goVersion": "",
-            "compiler": "ktui",
-            "platform": "linux/amd64",
-        }
 
     async def _openapi(self, call: Call, path: str) -> Response:
         documents = self._documents

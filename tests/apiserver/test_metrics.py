@@ -24,6 +24,7 @@ from engine.world import World
 from tests.apiserver.conftest import ClientFor, account, config_map, pod
 
 CONFIGMAP_LABELS = 'group="",resource="configmaps"'
+_COMPATIBILITY = re.compile("emulation|minCompatibility")
 _LINE = re.compile(r'^[a-z_]+(\{([a-z_]+="[^"]*",?)*\})? [-+0-9.e]+$')
 
 
@@ -43,6 +44,18 @@ def total(verb: str, resource: str, scope: str, code: int, *, dry_run: str = "",
         f'apiserver_request_total{{code="{code}",component="apiserver",dry_run="{dry_run}",group="",'
         f'resource="{resource}",scope="{scope}",subresource="{subresource}",verb="{verb}",version="v1"}}'
     )
+
+
+async def test_the_build_has_the_labels_that_the_version_has(client: Client) -> None:
+    """(component-base metrics/version.go)"""
+    version = await client.request("GET", "/version")
+    (line,) = [name for name in await page(client) if name.startswith("kubernetes_build_info")]
+    labels = dict(re.findall(r'(\w+)="([^"]*)"', line))
+    named = {"".join(part.capitalize() for part in label.split("_")): value for label, value in labels.items()}
+    assert named == {
+        field[0].upper() + field[1:]: version[field] for field in version if not _COMPATIBILITY.match(field)
+    }
+    assert len(named) == 9
 
 
 async def test_others_go_on_while_the_page_is_made(client: Client) -> None:

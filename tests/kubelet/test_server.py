@@ -168,6 +168,9 @@ async def test_metrics_of_resources_of_containers_and_of_the_kubelet_itself(worl
 
         own = await told(node, "metrics")
         assert values(own, "kubelet_node_name") == {f'node="{NODE}"': 1}
+        (build,) = values(own, "kubernetes_build_info")
+        labels = "build_date compiler git_commit git_tree_state git_version go_version major minor platform"
+        assert [label.partition("=")[0] for label in build.split(",")] == labels.split()
         assert values(own, "kubelet_running_pods") == {"": 2}
         assert values(own, "kubelet_running_containers") == {'container_state="running"': 2}
         assert values(own, "kubelet_started_pods_total") == {"": 2}

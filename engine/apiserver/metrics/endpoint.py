@@ -11,6 +11,7 @@ from contextlib import suppress
 from itertools import chain, islice
 from typing import Any
 
+from engine.api.version_info import build_labels
 from engine.api.wire import Response
 from engine.apiserver.backend import Backend
 from engine.apiserver.fairness import PriorityLevels
@@ -48,11 +49,10 @@ async def metrics(
 
 
 def _server(version: str, size: int) -> Iterator[str]:
-    major, minor = version.split(".")[:2]
     yield from metric(
         "kubernetes_build_info",
         "gauge",
-        [Sample({"git_version": f"v{version}", "major": major, "minor": minor, "platform": "linux/amd64"}, 1)],
+        [Sample(build_labels(version), 1)],
         "[ALPHA] A metric with a constant '1' value labeled by major, minor, git version, git commit, git tree state, "
         "build date, Go version, and compiler from which Kubernetes was built, and platform on which it is running.",
     )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from engine.api.quantity import Quantity
 from engine.api.types import Object
+from engine.api.version_info import build_labels
 from engine.kubelet import pods
 from engine.kubelet.cri import ContainerState
 from engine.kubelet.pod_workers import WorkType
@@ -97,8 +98,7 @@ def _build(version: str) -> Iterator[_Family]:
     """Nothing before the node is registered."""
     if not version:
         return
-    major, minor = version.lstrip("v").split(".")[:2]
-    labels = {"git_version": version, "major": major, "minor": minor, "platform": "linux/amd64"}
+    labels = build_labels(version.removeprefix("v"))
     help = (
         "[ALPHA] A metric with a constant '1' value labeled by major, minor, git version, git commit, git tree state, "
         "build date, Go version, and compiler from which Kubernetes was built, and platform on which it is running."
