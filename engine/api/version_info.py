@@ -1,7 +1,7 @@
 """What is told of how the server was built, at /version and in the figures (apimachinery pkg/version, Info).
 
-There is no build: no commit and no Go. Those fields are there and empty, the date is that of upstream's builds that were
-not given one, and the compiler is who plays the server.
+There is no build: no commit and no Go. Those fields are there and empty, the date is what upstream's builds have that
+were not given one, and the compiler is who plays the server.
 """
 
 from __future__ import annotations
