@@ -41,6 +41,8 @@ _ROOT_KEYS = frozenset(name[:1].lower() + name[1:] for name in _ROOT_WITH_STATUS
     "x-kubernetes-preserve-unknown-fields",
     "x-kubernetes-validations",
 }
+# What Go keeps as a plain value, of which it cannot tell whether it was said to be empty.
+_PLAIN = frozenset(("id", "$schema", "nullable", "x-kubernetes-embedded-resource", "x-kubernetes-int-or-string"))
 _DEMANDS = Demands()
 
 Raw = Mapping[str, Any]
@@ -106,7 +108,7 @@ def _root_with_status(raw: Raw, path: str, problems: Problems) -> None:
     if kind and kind != "object":
         text = 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled'
         problems.invalid(f"{path}.type", kind, text)
-    elif any(value for key, value in raw.items() if key not in _ROOT_KEYS):
+    elif any(value is not None and (value or key not in _PLAIN) for key, value in raw.items() if key not in _ROOT_KEYS):
         text = (
             f"only [{' '.join(_ROOT_WITH_STATUS)}] fields are allowed at the root of the schema if the status "
             "subresource is enabled"

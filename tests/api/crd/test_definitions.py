@@ -484,3 +484,21 @@ def test_rules_are_told_of_where_the_schema_around_them_is_sound() -> None:
         f"{SPEC}.properties[a].x-kubernetes-validations[0].rule",
         f"{SPEC}.properties[b].x-kubernetes-validations[0].rule",
     ]
+
+
+@pytest.mark.parametrize(
+    ("more", "refused"),
+    [
+        ({"maxProperties": 0}, True),
+        ({"minProperties": 0}, True),
+        ({"id": "", "x-kubernetes-embedded-resource": False, "x-kubernetes-int-or-string": False}, False),
+        ({"maximum": 0, "title": "", "x-kubernetes-preserve-unknown-fields": True}, False),
+    ],
+)
+def test_a_root_whose_status_stands_apart_says_little(more: Object, refused: bool) -> None:
+    """A pointer to 0 is told from what is not said."""
+    made = definition({"type": "object"}, subresources={"status": {}})
+    made["spec"]["versions"][0]["schema"]["openAPIV3Schema"].update(more)
+    wrong = _wrong(made)
+    assert any("fields are allowed at the root of the schema if the status" in each for each in wrong) is refused
+    assert bool(wrong) is refused
