@@ -17,6 +17,8 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
 
+from engine.timestamps import in_microseconds, in_seconds
+
 # Where a virtual clock starts, so that two runs give the same timestamps.
 VIRTUAL_EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -106,11 +108,11 @@ class Clock:
 
     def timestamp(self) -> str:
         """`now` as metav1.Time prints it: RFC 3339, whole seconds, as in `2026-01-01T00:00:00Z`."""
-        return self.now().isoformat(timespec="seconds")[:19] + "Z"
+        return in_seconds(self.now())
 
     def micro_timestamp(self) -> str:
         """`now` as metav1.MicroTime prints it, as in `2026-01-01T00:00:00.000000Z`."""
-        return self.now().isoformat(timespec="microseconds")[:26] + "Z"
+        return in_microseconds(self.now())
 
     # -- waiting
 

@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from enum import IntEnum, StrEnum
 from typing import Any, NamedTuple
 
+from engine.timestamps import in_microseconds
+
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -125,13 +127,13 @@ class Span:
             "traceId": self.trace_id,
             "parent": self.parent,
             "hop": int(self.hop),
-            "lane": self.lane.value,
+            "lane": str(self.lane),
             "component": self.component,
             "verb": self.verb,
             "object": self.object,
             "revision": self.revision,
             "wokenBy": list(self.woken_by),
-            "start": self.start.isoformat(timespec="microseconds")[:26] + "Z",
+            "start": in_microseconds(self.start),
             "wall_ms": round(self.wall_ms, 3),
             "model_ms": round(self.model_ms, 3),
             "outcome": self.outcome,

@@ -16,6 +16,7 @@ import orjson
 from engine.api.apply.field_sets import FieldSet, union, valid
 from engine.api.golang.text import quoted
 from engine.api.types import Object
+from engine.timestamps import in_seconds
 
 APPLY = "Apply"
 UPDATE = "Update"
@@ -64,7 +65,7 @@ Managers = dict[Identity, Owned]
 
 
 def timestamp(now: datetime) -> str:
-    return now.astimezone(UTC).isoformat(timespec="seconds")[:19] + "Z"
+    return in_seconds(now.astimezone(UTC))
 
 
 def decode(entries: Any) -> Managers | None:
