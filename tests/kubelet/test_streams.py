@@ -65,6 +65,30 @@ COMMANDS: dict[str, tuple[list[str], list[str], tuple[int, str, str]]] = {
     "a shell that kills itself": (["sh", "-c", "kill -9 $$; echo on"], [], (137, "", "")),
     "and ends itself": (["sh", "-c", "(echo ${$}x | tr -d 0-9); kill $$; echo on"], [], (143, "x\n", "")),
     "and does not": (["sh", "-c", "trap 'echo caught' TERM; kill $$; echo on"], [], (0, "caught\non\n", "")),
+    "a here-document": (
+        ["sh", "-c", "x=1; cat <<EOF > /tmp/f; cat /tmp/f\na $x $(echo b) \\$x \"q\" 'r'\n\n# c\nEOF\necho on"],
+        [],
+        (0, "a 1 b $x \"q\" 'r'\n\n# c\non\n", ""),
+    ),
+    "a loop over lines": (
+        [
+            "sh",
+            "-c",
+            "printf 'a\nb\n' | while read x; do echo got $x; done; printf 'c\nd\n' > /tmp/g; while read x; do "
+            "echo now $x; done < /tmp/g; printf 'e\nf\n' | { read x; read y; echo $y $x; }",
+        ],
+        [],
+        (0, "got a\ngot b\nnow c\nnow d\nf e\n", ""),
+    ),
+    "here-documents": (
+        [
+            "sh",
+            "-c",
+            "while read a; do echo got $a; done <<-'E'\n\t$x\n\ty\n\tE\ncat <<A - <<B\n1\nA\n2\nB\ncat <<< in",
+        ],
+        [],
+        (0, "got $x\ngot y\n2\nin\n", ""),
+    ),
     "no such folder": (
         ["tar", "xf", "-", "-C", "/no"],
         [""],

@@ -46,10 +46,14 @@ class Lexer:
     def __init__(self, script: str) -> None:
         self._text = script
         self._at = 0
+        self._documents: list[Token] = []  # the words of here-documents whose redirection has just been told
+        self._jump: tuple[int, int] | None = None  # from the end of a line with here-documents to behind them
 
     def tokens(self) -> Iterator[Token]:
         while self._skip_blanks():
             yield self._redirect() or self._operator() or self._word_token()
+            while self._documents:
+                yield self._documents.pop()
         yield Token("end", "")
 
     # -- between tokens
@@ -79,15 +83,56 @@ class Lexer:
             return Token("redirect", ">", fd=3)  # 3 stands for both standard streams
         for operator in REDIRECTS:
             if self._text.startswith(operator, at):
-                if operator.startswith("<<"):
-                    raise ShellSyntaxError("here-documents are not supported")
                 self._at = at + len(operator)
+                if operator == "<<":
+                    self._documents.append(self._here_document())
                 return Token("redirect", operator, fd=fd if fd >= 0 else int(operator[0] == ">"))
         return None
+
+    def _here_document(self) -> Token:
+        """The lines below this one up to the delimiter (2.7.4); in quotes it keeps them as they are."""
+        tabs = self._text.startswith("-", self._at)
+        self._at += tabs
+        self._run_of(" \t")
+        delimiter = self._word()
+        line_end, at = self._jump or (self._text.find("\n", self._at), self._text.find("\n", self._at) + 1)
+        if line_end < 0:
+            raise ShellSyntaxError("unexpected end of file (expecting a here-document)")
+        last, body = "".join(part.value for part in delimiter), ""
+        while at < len(self._text):
+            line, newline, _ = self._text[at:].partition("\n")
+            at += len(line) + len(newline)
+            line = line.lstrip("\t") if tabs else line
+            if line == last:
+                break
+            body += f"{line}\n"
+        self._jump = line_end, at
+        kept = any(part.quoted for part in delimiter)
+        return Token("word", "", (Part("text", body, True),) if kept else Lexer(body)._here_text())
+
+    def _here_text(self) -> Word:
+        parts: list[Part] = [Part("text", "", True)]
+        while self._at < len(self._text):
+            escaped = self._text[self._at + 1 : self._at + 2]
+            if self._text[self._at] == "\\" and escaped and escaped in "$`\\\n":
+                parts.append(Part("text", "" if escaped == "\n" else escaped, True))
+                self._at += 2
+            elif self._text[self._at] in "$`":
+                parts.append(self._expansion(quoted=True))
+            else:
+                parts.append(Part("text", self._run("\\$`") or self._take(), True))
+        return tuple(parts)
+
+    def _run_of(self, chars: str) -> None:
+        while self._at < len(self._text) and self._text[self._at] in chars:
+            self._at += 1
 
     def _operator(self) -> Token | None:
         for operator in OPERATORS:
             if self._text.startswith(operator, self._at):
+                if operator == "\n" and self._jump is not None and self._at == self._jump[0]:
+                    (_, self._at), self._jump = self._jump, None
+                    return Token("operator", operator)
                 self._at += len(operator)
                 return Token("operator", operator)
         return None

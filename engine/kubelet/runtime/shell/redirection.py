@@ -18,12 +18,17 @@ class Shell(Protocol):
 
 
 def redirected(shell: Shell, words: Words, io: Io, redirects: tuple[Redirect, ...]) -> Steps[Io | None]:
-    """The streams after redirection; None if a file cannot be read."""
+    """The streams after redirection, the same where there is none; None if a file cannot be read."""
+    if not redirects:
+        return io  # what is read of its input is read for those behind it too
     target = Io(io.stdout, io.stderr, io.stdin, io.input, io.tty, io.watched)
     for redirect in redirects:
         name = yield from words.text(redirect.target)
         if redirect.operator == ">&":
             sink = target.stdout if name == "1" else target.stderr
+        elif redirect.operator.startswith("<<"):
+            target.stdin, target.input = f"{name}\n" if redirect.operator == "<<<" else name, None
+            continue
         elif redirect.operator == "<":
             text = read_file(shell.machine, shell.path(name))
             if text is None:
