@@ -32,6 +32,7 @@ from ktui.models.routes import (
     Kubectl,
     Leave,
     Mistyped,
+    Own,
     Revive,
     Split,
     Steer,
@@ -285,6 +286,8 @@ class KtuiApp(Guarded, JobControl, Pictured, Listening, Steered, Touring, Forwar
                 self.action_leave()
             case Kubectl(argv):
                 self.run_kubectl(argv, message.text)
+            case Own(argv):
+                self.run_own(argv, message.text)
             case Mistyped(problem):
                 self.notify(problem, severity="warning", markup=False)
 

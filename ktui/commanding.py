@@ -18,6 +18,7 @@ from ktui.assets import asset_folder
 from ktui.followed_logs import FollowedLogs
 from ktui.models.link import Link
 from ktui.models.listing import NO_LISTING, Listing
+from ktui.models.own_commands import in_namespace
 from ktui.models.routes import ToAliases, ToNamespace, ToObject, ToResource, ToScreen, ToTree, talks
 from ktui.models.samples import with_samples
 from ktui.models.summary import ClusterSummary
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from engine.kubectl.discovery import Resource
 
 LINES_SAID = 8
+BESIDE_COLUMNS = 4  # of a pane: its border, and the bar beside its lines
 
 
 class Commanding(Places):
@@ -160,6 +162,13 @@ class Commanding(Places):
         else:
             self.push_screen(Output(title, partial(self._kubectl, argv)))
 
+    def run_own(self, argv: tuple[str, ...], title: str) -> None:
+        """Do one of ktui's own commands and show what it prints."""
+        if self.session.kubeconfig is None:
+            self.notify(f"{argv[0]}: for a cluster of this machine, and this is another's", severity="warning")
+            return
+        self.push_screen(Output(title, partial(self._own, argv)))
+
     def follow_logs(self, pod: Object, containers: Sequence[str], title: str) -> None:
         """Of a Pod's containers, over their restarts."""
         logs = FollowedLogs(self._kubectl, self.session.client, self.session.world.clock, pod, containers)
@@ -168,6 +177,13 @@ class Commanding(Places):
     async def _kubectl(self, argv: tuple[str, ...], stdout: TextIO, stderr: TextIO) -> int:
         """The terminal is the screen's: what would be read from it is empty."""
         return await self._talk(argv, io.StringIO(), stdout, stderr)
+
+    async def _own(self, argv: tuple[str, ...], stdout: TextIO, stderr: TextIO) -> int:
+        from ktui import own_process
+
+        words = in_namespace(with_samples(argv, asset_folder("samples")), self.command_namespace)
+        columns = self.size.width - BESIDE_COLUMNS
+        return await own_process.run(words, name=self.session.name, columns=columns, stdout=stdout, stderr=stderr)
 
     async def _talk(self, argv: tuple[str, ...], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> int:
         from engine.kubectl.main import run

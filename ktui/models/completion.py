@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from engine.kubectl.command import Command
+from ktui.models import own_commands
 from ktui.models.routes import EXPORTS
 
 FILE_FLAGS = frozenset({"-f", "--filename", "-k", "--kustomize"})
@@ -62,7 +63,7 @@ async def _candidates(
 ) -> Iterable[str]:
     if not words:
         verbs = [child.name for child in root.children if not child.hidden]
-        return [*screens, *OWN_WORDS, *verbs, *await source.kinds()]
+        return [*screens, *OWN_WORDS, *own_commands.NAMES, *verbs, *await source.kinds()]
     if words[0] == "theme":
         return themes
     if words[0] == "split":
@@ -77,6 +78,8 @@ async def _candidates(
         return await source.names("namespaces", "")
     if words[-1] in FILE_FLAGS:
         return files(last)
+    if own_commands.is_own(words):
+        return await _own(words, last, source)
     command, arguments = _descend(root, words)
     if command is None:
         return await source.names("namespaces", "") if len(words) == 1 else ()
@@ -96,6 +99,16 @@ def _descend(root: Command, words: list[str]) -> tuple[Command | None, list[str]
             return (command if command is not root else None), words[index:]
         command = child.whole()
     return command, []
+
+
+async def _own(words: list[str], last: str, source: Source) -> Iterable[str]:
+    if last.startswith("-"):
+        return own_commands.flags_of(words)
+    if words[0] not in own_commands.OF_OBJECTS:
+        return own_commands.words_after(words)
+    kind, slash, _ = last.partition("/")
+    found = await source.names(kind, _namespace(words)) if slash else await source.kinds()
+    return [f"{kind}/{name}" for name in found] if slash else [f"{name}/" for name in found]
 
 
 async def _objects(verb: str, arguments: list[str], last: str, namespace: str, source: Source) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from ktui.models.listing import EVERYWHERE, NO_LISTING, Listing
+from ktui.models.own_commands import is_own
 
 TALKING = frozenset({"exec", "attach", "run", "debug"})
 SLOWEST, FASTEST = 0.1, 100.0  # of the clock's speeds
@@ -87,6 +88,13 @@ class Kubectl:
 
 
 @dataclass(frozen=True, slots=True)
+class Own:
+    """One of ktui's own commands, which are given in a shell too: `store compact 900`, `trace deploy/web`."""
+
+    argv: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Mistyped:
     problem: str
 
@@ -155,6 +163,7 @@ Route = (
     | ToEditor
     | Leave
     | Kubectl
+    | Own
     | Mistyped
 )
 
@@ -202,6 +211,8 @@ def route(text: str, *, screens: Collection[str], verbs: Collection[str]) -> Rou
     if sign := _of_a_shell(words):
         return Mistyped(NO_SHELL.format(sign))
     listing = Listing.parse(words[1:])
+    if is_own(words):
+        return Own(tuple(words))
     if first in verbs:
         return Kubectl(tuple(words))
     if any(word.startswith("@") for word in words[1:]):  # k9s: in another context

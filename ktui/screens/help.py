@@ -68,7 +68,8 @@ class Help(ModalScreen[None]):
         yield self._table("reading", dict(LEGEND))
         yield Text.assemble(
             ("after :  ", "bold"),
-            "any of kubectl's commands, a resource (deploy, svc, a CRD), a screen (flow, objects, store), "
+            "any of kubectl's commands, ktui's own (store, schedule, trace), a resource (deploy, svc, a CRD), a screen "
+            "(flow, objects, store), "
             "split SCREEN, only, theme NAME, ns NAME, export svg|text|mermaid, pause, resume, step, speed N, forwards, "
             "tour, up, q; Tab completes; a click on a tab, a title or the clock does what its key does",
         )

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer.main
 
 from engine.kubectl.tree import ROOT
+from ktui.models import own_commands
 from ktui.models.completion import common, complete, files
 
 
@@ -48,11 +52,31 @@ async def ask(text: str) -> list[str]:
         pytest.param("pods s", ["shop"], id="a namespace behind a kind"),
         pytest.param("xray dep", ["deployments"], id="a kind for the tree"),
         pytest.param("xray pods s", ["shop"], id="a namespace for the tree"),
+        pytest.param("trac", ["trace"], id="a command of ktui's own"),
+        pytest.param("store com", ["compact"], id="its words"),
+        pytest.param("ktui store member sl", ["slow"], id="and theirs"),
+        pytest.param("store compact --ph", ["--physical"], id="its flags"),
+        pytest.param("trace dep", ["deployments/"], id="a kind that an object follows"),
+        pytest.param("schedule pods/w", ["pods/web-1", "pods/web-2"], id="an object of ktui's own command"),
         pytest.param("fetch p", [], id="nothing behind a verb that is none"),
     ],
 )
 async def test_completions(text: str, found: list[str]) -> None:
     assert await ask(text) == found
+
+
+def test_the_words_and_flags_of_ktui_s_own_commands_are_all_that_they_have() -> None:
+    from ktui.application import app
+
+    def walk(command: Any, path: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+        for name, child in getattr(command, "commands", {}).items():
+            if not child.hidden and (path or name in own_commands.NAMES):
+                shown = [option for one in child.params if not getattr(one, "hidden", False) for option in one.opts]
+                flags = {each for each in shown if each.startswith("--")} - {"--name", "--help"}
+                yield f"{path} {name}".strip(), tuple(sorted(flags))
+                yield from walk(child, f"{path} {name}".strip())
+
+    assert dict(walk(typer.main.get_command(app), "")) == own_commands.FLAGS
 
 
 async def test_files_behind_f(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
