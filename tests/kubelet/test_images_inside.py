@@ -20,6 +20,7 @@ from tests.kubelet.containers import logged, started
         pytest.param("mysql", "grep ^ID= /etc/os-release", 'ID="ol"', id="oracle"),
         pytest.param("nginx", "ls /etc/nginx", "conf.d mime.types nginx.conf", id="nginx, configuration"),
         pytest.param("nginx", "ls /usr/share/nginx/html", "50x.html index.html", id="nginx, pages"),
+        pytest.param("nginx", "ls -1 /etc/nginx", "conf.d mime.types nginx.conf", id="one in a line"),
         pytest.param("nginx", "which nginx", "/usr/sbin/nginx", id="nginx, which"),
         pytest.param("nginx", "rm /etc/nginx/nginx.conf; ls /etc/nginx", "conf.d mime.types", id="a file goes"),
         pytest.param("busybox", "hostname -i", "10.244.0.2", id="the address"),

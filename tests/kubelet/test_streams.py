@@ -70,6 +70,16 @@ COMMANDS: dict[str, tuple[list[str], list[str], tuple[int, str, str]]] = {
         [],
         (0, "a 1 b $x \"q\" 'r'\n\n# c\non\n", ""),
     ),
+    "strict": (
+        [
+            "sh",
+            "-c",
+            "set -euo pipefail; echo $# ${no:-none}; set -o nounset; (set +u; echo ${no}.); echo $no; echo on",
+        ],
+        [],
+        (2, "0 none\n.\n", "sh: no: parameter not set\n"),
+    ),
+    "strict from the start": (["sh", "-euc", "echo $no"], [], (2, "", "sh: no: parameter not set\n")),
     "a loop over lines": (
         [
             "sh",

@@ -104,15 +104,21 @@ def _local(shell: Interpreter, argv: list[str], io: Io) -> int:
 
 
 def _set(shell: Interpreter, argv: list[str], io: Io) -> int:
-    for index, argument in enumerate(argv[1:], start=1):
-        if argument == "--":
-            shell.arguments = argv[index + 1 :]
+    """Of the options those that change what scripts do here; `-o` names one by a word of its own."""
+    words = argv[1:]
+    while words:
+        word = words.pop(0)
+        if word == "--":
+            shell.arguments = words
             break
-        if argument[:1] not in ("-", "+"):
-            shell.arguments = argv[index:]
+        if word[:1] not in ("-", "+"):
+            shell.arguments = [word, *words]
             break
-        if "e" in argument[1:] and argument not in ("-o", "+o"):
-            shell.errexit = argument[0] == "-"
+        named = words.pop(0) if "o" in word[1:] and words else ""
+        if "e" in word[1:] or named == "errexit":
+            shell.errexit = word[0] == "-"
+        if "u" in word[1:] or named == "nounset":
+            shell.nounset = word[0] == "-"
     return 0
 
 

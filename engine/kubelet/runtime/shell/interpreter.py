@@ -59,6 +59,7 @@ class Interpreter:
         self.status = 0
         self.traps: dict[str, str] = {}
         self.errexit = False
+        self.nounset = False
         self.jobs: list[Job] = []
         self._io = io
         self._launch = launch
@@ -194,6 +195,7 @@ class Interpreter:
         child.exported = set(self.exported)
         child.directory = self.directory
         child.errexit = self.errexit
+        child.nounset = self.nounset
         child._functions = dict(self._functions)
         child._pids = self._pids
         return child

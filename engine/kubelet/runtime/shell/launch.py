@@ -83,6 +83,7 @@ def _sh(call: Call) -> int | Process:
         if options in ("--", "-"):
             break
         shell.errexit = shell.errexit or ("e" in options and not options.startswith("--"))
+        shell.nounset = shell.nounset or ("u" in options and not options.startswith("--"))
         if "o" in options and not options.startswith("--") and arguments:
             shell.errexit = shell.errexit or arguments.pop(0) == "errexit"
         if "c" in options and not options.startswith("--"):

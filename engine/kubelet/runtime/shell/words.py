@@ -24,6 +24,7 @@ class Shell(Protocol):
     arrays: dict[str, list[str]]
     directory: str
     status: int
+    nounset: bool
 
     @property
     def pid(self) -> int: ...
@@ -131,6 +132,11 @@ class Words:
             return (yield from self._element(part))
         value = self.parameter(part.value)
         if not part.operator:
+            if value is None and self._shell.nounset:
+                bash = "bash" in self._shell.name
+                why = f"line 1: {part.value}: unbound variable" if bash else f"{part.value}: parameter not set"
+                self._shell.complain(f"{self._shell.name}: {why}\n")
+                raise ExitShell(1 if bash else 2)
             return value or ""
         argument = ""
         if part.argument:

@@ -15,6 +15,7 @@ _HALF_A_YEAR = timedelta(days=183)
 
 def _ls(call: Call) -> int:
     options, operands = options_of(call, "")
+    operands = [name for name in operands if name != "-1"]  # one in a line, as it always is
     letters = set(options)
     status, files, folders = 0, [], []
     for name in operands or ["."]:
