@@ -19,6 +19,7 @@ PATIENCE_SECONDS = 2.0  # an engine that answers no sooner is said to be busy
 GIVE_UP_SECONDS = 60.0  # then it is asked anew: nobody answers over a connection that was lost without a word
 
 STARTING = "starting the engine …"
+CONNECTING = "connecting to the engine …"
 ENDED = "the engine has ended · :up starts it again · q leaves"
 LOST = "lost the connection to the engine · trying again"
 AWAY = "cannot be reached · trying again · q leaves"
@@ -27,7 +28,8 @@ BUSY = "the engine does not answer · trying again"
 
 async def follow(session: Session) -> AsyncGenerator[ClusterSummary, None]:
     """The summary, four times a second, also while the engine is away (then `state` says so)."""
-    summary = ClusterSummary(name=session.name, state=STARTING, is_starting=True)
+    first = CONNECTING if session.begin is None else STARTING
+    summary = ClusterSummary(name=session.name, state=first, is_starting=True)
     next_look = 0.0
     yield summary
     while True:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import aclosing
 from dataclasses import replace
 
 import pytest
@@ -16,6 +17,7 @@ from engine.cluster import Cluster
 from engine.pki import ADMIN
 from engine.world import World
 from ktui.app import KtuiApp
+from ktui.feeds.summary import follow
 from ktui.models.grid_row import GridRow
 from ktui.screens.flow import FlowScreen
 from ktui.screens.help import Help
@@ -370,6 +372,13 @@ async def test_the_screen_is_there_before_the_engine_is(cluster: Cluster) -> Non
         engine.alive = True
         await engine.begin()
         await driver.sees("nodes 3/3")
+
+
+async def test_an_engine_that_is_not_started_from_here_is_connected_to(session: Session) -> None:
+    assert session.begin is None
+    async with aclosing(follow(session)) as summaries:
+        first = await anext(summaries)
+    assert (first.state, first.is_starting) == ("connecting to the engine …", True)
 
 
 async def test_an_engine_that_has_ended_is_said_and_up_starts_it_again(cluster: Cluster) -> None:
