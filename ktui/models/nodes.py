@@ -178,7 +178,8 @@ def doing(worker: Json, pod: Json | None, kubelet: Json, now: datetime | None) -
 
 
 def pull_text(pull: Json) -> str:
-    return f"pull~ {pull['image']} {bar(pull['progress'], 8)} {pull['progress'] * 100:.0f} %"
+    """Its bar comes last: where a line is too short the number is what tells."""
+    return f"pull~ {pull['image']} {pull['progress'] * 100:2.0f} % {bar(pull['progress'], 8)}"
 
 
 def _pull_of(pod: Json | None, kubelet: Json) -> Json | None:

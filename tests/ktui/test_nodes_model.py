@@ -99,7 +99,7 @@ PROBE = {"pod": "default/p", "probe": "liveness", "nextSeconds": 4.2}
         ),
         pytest.param(
             {"working": True}, BACK_OFF, {"images": {"pulling": [PULL]}}, "◐ syncing",
-            "pull~ nginx:1.27 ████░░░░ 50 %", id="pulls",
+            "pull~ nginx:1.27 50 % ████░░░░", id="pulls",
         ),
         pytest.param(
             {"working": True}, None, {"cri": {"underWay": [CALL]}}, "◐ syncing", "StopContainer c 1.0 s", id="a call",
