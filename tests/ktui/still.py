@@ -56,7 +56,7 @@ async def settle(pilot: Pilot[str], *, spans: bool = True, summary: ClusterSumma
     app = pilot.app
     assert isinstance(app, KtuiApp)
     driver = Driver(app, pilot)
-    await driver.until(lambda: "starting" in app.summary.state)
+    await driver.until(lambda: "connecting" in app.summary.state)
     app.summary = deepcopy(summary)  # a test may change its own
     if spans:
         app.flow.add(recorded.spans())
