@@ -19,6 +19,7 @@ from engine.api.types import Object
 JSON = "application/json"
 YAML = "application/yaml"
 PROTOBUF = "application/vnd.kubernetes.protobuf"
+BODY_LIMIT = 3 * 1024 * 1024  # bytes (apiserver pkg/server/config.go, MaxRequestBodyBytes)
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
@@ -42,7 +43,8 @@ class Request:
     name of a group may hold a comma.
 
     `body` is bytes from a socket, a JSON value from an in-process caller, None for none. `raw_query` is the query as it
-    was sent, "" from an in-process caller.
+    was sent, "" from an in-process caller. One that is `oversized` had a body of more than BODY_LIMIT bytes, which was
+    not read: who needs it refuses the request.
     """
 
     method: str
@@ -54,6 +56,7 @@ class Request:
     in_process: bool = False
     remote: str = "127.0.0.1"  # the address that it comes from
     raw_query: str = ""
+    oversized: bool = False
 
     def parameter(self, name: str, default: str = "") -> str:
         """The first value of a query parameter."""

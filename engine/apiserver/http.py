@@ -17,11 +17,11 @@ from typing import Any
 import orjson
 from aiohttp import web
 
-from engine.api.errors import too_large
 from engine.api.golang.text import unicode_of
 from engine.api.golang.yaml_writer import dump
 from engine.api.nil_lists import with_nils
 from engine.api.wire import (
+    BODY_LIMIT,
     JSON,
     YAML,
     ByteStream,
@@ -43,14 +43,12 @@ from engine.apiserver.sockets import serve_socket
 from engine.tasks import Supervisor
 from engine.world import World
 
-BODY_LIMIT = 3 * 1024 * 1024
 # Answers above this size are compressed for those who accept it (apiserver responsewriters/writers.go).
 GZIP_ABOVE = 128 * 1024
 # So many items of a list are encoded in one go.
 LIST_CHUNK = 200
 STOP_SECONDS = 1.0
 REAP_SECONDS = 1.0  # of this machine's time, as all that is about sockets
-_TOO_LARGE = f"limit is {BODY_LIMIT}"
 _NOT_KEPT = {"cache-control": "no-cache, private"}  # of answers that do not say better (filters/cachecontrol.go)
 
 
@@ -113,10 +111,6 @@ class HttpServer:
         if not await body_invited(incoming):
             return _closing(417)
         request = await _request(incoming)
-        if request is None:
-            error = too_large(_TOO_LARGE)
-            body = orjson.dumps(error.status, option=orjson.OPT_APPEND_NEWLINE)
-            return web.Response(status=error.code, body=body, content_type=JSON, headers=_NOT_KEPT)
         response = await self._handler.handle(request)
         if response.upgrade is not None:
             return await serve_socket(incoming, response.upgrade)
@@ -273,20 +267,25 @@ async def _lines(events: EventStream) -> AsyncIterator[bytes]:
         yield line
 
 
-async def _request(incoming: web.BaseRequest) -> Request | None:
-    """The request as the chain sees it; None for one whose body is too large."""
-    body: bytes | None = None
-    if incoming.can_read_body:
-        if (incoming.content_length or 0) > BODY_LIMIT:
+async def _body(incoming: web.BaseRequest) -> bytes | None:
+    """The body, b"" where there is none; None for one that is too large, the rest of which is left unread."""
+    if not incoming.can_read_body:
+        return b""
+    if (incoming.content_length or 0) > BODY_LIMIT:
+        return None
+    parts: list[bytes] = []
+    size = 0
+    async for part in incoming.content.iter_any():
+        size += len(part)
+        if size > BODY_LIMIT:
             return None
-        parts: list[bytes] = []
-        size = 0
-        async for part in incoming.content.iter_any():
-            size += len(part)
-            if size > BODY_LIMIT:
-                return None
-            parts.append(part)
-        body = b"".join(parts)
+        parts.append(part)
+    return b"".join(parts)
+
+
+async def _request(incoming: web.BaseRequest) -> Request:
+    """The request as the chain sees it."""
+    body = await _body(incoming)
     headers: dict[str, str] = {}
     for name, value in incoming.headers.items():
         key = name.lower()
@@ -304,6 +303,7 @@ async def _request(incoming: web.BaseRequest) -> Request | None:
         certificate=_certificate(incoming),
         remote=incoming.remote or "",
         raw_query=incoming.rel_url.raw_query_string,
+        oversized=body is None,
     )
 
 

@@ -20,7 +20,7 @@ from engine.apiserver.call import Call
 from engine.apiserver.component_statuses import ComponentStatuses
 from engine.apiserver.handshake import NoProtocol
 from engine.apiserver.pod_logs import PodLogs
-from engine.apiserver.registry.body import decode_value, read_value
+from engine.apiserver.registry.body import check_size, decode_value, read_value
 from engine.apiserver.registry.body_syntax import check_syntax, unrecognized
 from engine.apiserver.registry.delete import Deleter
 from engine.apiserver.registry.delete_plan import DEFINITIONS
@@ -114,6 +114,8 @@ class Rest:
         else:
             kept = (info.stored or "get" in info.verbs) and request.subresource not in _ANSWERED
             form = negotiate(accept, typed=typed, tables=kept)
+        if not request.reading:
+            check_size(call.request)
         if request.subresource:
             return await self._subresource(call, info, form)
         match request.verb:

@@ -117,6 +117,17 @@ async def test_a_time_that_is_none_is_told_of_by_nobody(audited: Audited) -> Non
     assert (event["responseStatus"]["code"], event["responseStatus"]["message"]) == (400, answer.body["message"])
 
 
+async def test_a_body_that_is_too_large_is_told_of_with_who_sent_it(audited: Audited) -> None:
+    """Handlers read bodies: it is known by then who asks."""
+    path = "/api/v1/namespaces/default/configmaps"
+    await audited.server.handle(Request("POST", path, certificate=JANE, oversized=True))
+    (event,) = await audited.told()
+    assert (event["stage"], event["user"]["username"]) == ("ResponseComplete", "jane")
+    assert event["annotations"]["authorization.k8s.io/decision"] == "allow"
+    assert (event["responseStatus"]["code"], event["responseStatus"]["reason"]) == (413, "RequestEntityTooLarge")
+    assert "requestObject" not in event
+
+
 async def test_what_a_subresource_is_posted_is_told(audited: Audited) -> None:
     client = audited.client
     await client.create(SERVICE_ACCOUNTS, account("default"), namespace="default")

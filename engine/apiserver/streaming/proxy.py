@@ -16,6 +16,7 @@ from engine.api.wire import Response
 from engine.apiserver.actions.admitted import admit_connect
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
+from engine.apiserver.registry.body import check_size
 from engine.streaming import StreamError, Target
 
 _KUBELET = 10250
@@ -161,7 +162,9 @@ def _split(identity: str) -> tuple[str, str]:
 
 
 def _message(call: Call, where: str) -> bytes:
+    """Raises ApiError 413: a body is held whole here, where upstream's proxy passes it on in parts."""
     request = call.request
+    check_size(request)
     path = "/" + "/".join(quote(part) for part in call.info.parts)
     if request.query:
         path += "?" + urlencode([(name, value) for name, values in request.query.items() for value in values])
