@@ -28,7 +28,9 @@ class Answer:
 
 
 class Poll:
-    """`ask` may raise ApiError and ConnectionError; while `wanted` is false nobody is asked."""
+    """`ask` may raise ApiError and ConnectionError; while `wanted` is false nobody is asked. `asked_at` is when what is
+    not answered yet was asked, None where nothing is.
+    """
 
     def __init__(
         self,
@@ -43,6 +45,7 @@ class Poll:
         self._wanted = wanted
         self._period = period
         self._wake = asyncio.Event()
+        self.asked_at: float | None = None
 
     def hurry(self) -> None:
         """Ask at once: the question has changed."""
@@ -54,7 +57,11 @@ class Poll:
             began = self._clock.monotonic()
             self._wake.clear()
             if self._wanted():
-                answer = await self._once(last)
+                self.asked_at = began
+                try:
+                    answer = await self._once(last)
+                finally:
+                    self.asked_at = None
                 if answer != last:
                     last = answer
                     yield answer

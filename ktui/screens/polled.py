@@ -13,11 +13,14 @@ from textual import work
 
 from ktui.feeds.poll import PERIOD_SECONDS, Poll
 from ktui.guard import attempt
+from ktui.models.summary import ClusterSummary
 from ktui.models.trouble import ASKING
 from ktui.screens.frame import FrameScreen
 from ktui.widgets.grid import Grid
+from ktui.widgets.table_pane import TablePane
 
 FRAME_SECONDS = 0.05
+LATE_SECONDS = 3  # without an answer, and what is shown is said to be old
 SHARE = 19  # times what a frame took, until the next that nobody at the keys waits for
 
 
@@ -123,6 +126,22 @@ class PolledScreen(FrameScreen):
     def if_empty(self, words: str) -> str:
         """What to say in an empty table: `words` only where it is known that there is nothing."""
         return "" if self.problem else ASKING if self._answered != self._question else words
+
+    # -- how old it is
+
+    def show_summary(self, summary: ClusterSummary) -> None:
+        super().show_summary(summary)
+        for pane in self.query(TablePane).results():
+            if pane.late != (late := self._late):
+                pane.late = late
+                pane.say()
+            return  # the first is what was asked for
+
+    @property
+    def _late(self) -> str:
+        asked_at = self._polls[0].asked_at if self._polls else None
+        waited = int(self.ktui.session.world.clock.monotonic() - asked_at) if asked_at is not None else 0
+        return f"asked {waited} s ago, no answer yet" if waited >= LATE_SECONDS else ""
 
     # -- frames
 

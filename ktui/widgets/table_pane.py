@@ -14,6 +14,7 @@ from ktui.guard import Guarded
 from ktui.models.branches import Branches
 from ktui.models.grid_row import GridRow
 from ktui.models.live_rows import LiveRows
+from ktui.models.signs import CLOCK
 from ktui.models.table_view import TableView
 from ktui.models.trouble import advice
 from ktui.widgets.filter_line import FilterLine
@@ -51,6 +52,7 @@ class TablePane(Guarded, Stack):
         self.title = title
         self.problem = ""  # what hinders the rows from being current
         self.note = ""  # said behind the counts
+        self.late = ""  # since when newer rows are waited for, where that is long
         self._empty = empty
         self._hint = hint
         self.titles: tuple[str, ...] = ()
@@ -121,6 +123,8 @@ class TablePane(Guarded, Stack):
             head.append(f"  {self.note}", "dim")
         if self.view.text:
             head.append(f"  /{self.view.text}", colours.get("accent", ""))
+        if self.late:
+            head.append(f"  {CLOCK} {self.late}", colours.get("warning", ""))
         problem = self.problem or self.view.filter(self.titles).problem
         if problem:
             head.append(f"  ✖ {problem}", colours.get("error", ""))
