@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, overload
+from unicodedata import east_asian_width
 
 from sortedcontainers import SortedList
 
@@ -76,8 +77,8 @@ class LiveRows(Sequence[GridRow]):
         if len(widths) < len(row.cells):
             widths.extend(self.at_least.get(index, 0) for index in range(len(widths), len(row.cells)))
         for index, cell in enumerate(row.cells):
-            if len(cell) > widths[index]:
-                widths[index] = len(cell)
+            if (width := _width(cell)) > widths[index]:
+                widths[index] = width
 
     # -- the arrangement
 
@@ -133,3 +134,8 @@ class LiveRows(Sequence[GridRow]):
             return None
         index: int = self._order.index(place)
         return len(self) - 1 - index if self._descending else index
+
+
+def _width(text: str) -> int:
+    """In cells of a terminal, at most: what combines with the letter before it has none of its own."""
+    return len(text) if text.isascii() else sum(1 + (east_asian_width(letter) in "WF") for letter in text)

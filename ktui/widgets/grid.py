@@ -172,8 +172,9 @@ class Grid(SelfDrawn, can_focus=True):
             return
         for row in rows:
             for index, cell in enumerate(row.cells[: len(self._widths)]):
-                if self._widths[index] < len(cell):
-                    self._widths[index] = min(WIDEST, cell_len(cell))
+                width = len(cell) if cell.isascii() else cell_len(cell)
+                if self._widths[index] < width:
+                    self._widths[index] = min(WIDEST, width)
 
     def narrow(self) -> None:
         """Let the columns be as wide as what is shown next needs: somebody asked for other rows."""

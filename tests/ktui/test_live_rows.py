@@ -52,3 +52,9 @@ def test_the_widest_cell_of_each_column_is_known() -> None:
     live.put(GridRow("a", ("a", "Running")))
     live.put(GridRow("b", ("bcd", "x")))
     assert live.widths == [3, 7]
+
+
+def test_wide_letters_take_two_cells() -> None:
+    live = LiveRows()
+    live.put(GridRow("a", ("日本語 x", "abc")))
+    assert live.widths == [8, 3]
