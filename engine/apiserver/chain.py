@@ -24,6 +24,7 @@ from engine.apiserver.authentication.union import Authentication
 from engine.apiserver.authorization import AccessDenied, Attributes, UnionAuthorizer, Verdict, forbidden
 from engine.apiserver.call import Call, describe
 from engine.apiserver.causes import causes_of
+from engine.apiserver.cors import CrossOrigin, is_preflight
 from engine.apiserver.deadlines import Deadlines
 from engine.apiserver.debug.payloads import Payloads
 from engine.apiserver.fairness import PriorityLevels
@@ -76,6 +77,7 @@ class Chain:
         levels: PriorityLevels,
         deadlines: Deadlines,
         protobuf: ProtobufAnswers,
+        cross_origin: CrossOrigin,
         auditor: Auditor | None = None,
     ) -> None:
         self._world = world
@@ -92,6 +94,7 @@ class Chain:
         self._levels = levels
         self._deadlines = deadlines
         self._protobuf = protobuf
+        self._cross_origin = cross_origin
         self._auditor = auditor
 
     async def handle(self, request: Request) -> Response:
@@ -122,13 +125,22 @@ class Chain:
 
     async def _timely(self, call: Call) -> Response:
         try:
-            return await self._deadlines.keep(call.request, call.info, self._answer(call))
+            return await self._deadlines.keep(call.request, call.info, self._across_origins(call))
         except ApiError as error:
             if error.code == _TIMEOUT:
                 self._metrics.terminated(call, error.code)
             elif self._auditor is not None and not call.user.name:
                 self._auditor.refused(call.request, call.info, self._audit_id(call), call.annotations, error)
             return _failed(error)
+
+    async def _across_origins(self, call: Call) -> Response:
+        """Browsers ask for leave without saying who they are: before authentication."""
+        headers = self._cross_origin.headers(call.request)
+        if headers and is_preflight(call.request):
+            return Response(204, b"", headers)
+        response = await self._answer(call)
+        response.headers.update(headers)
+        return response
 
     async def _answer(self, call: Call) -> Response:
         request = call.request

@@ -59,6 +59,7 @@ from engine.apiserver.cacher.caches import WatchCaches
 from engine.apiserver.cacher.watch_cache import WatchCache
 from engine.apiserver.chain import Chain
 from engine.apiserver.component_statuses import ComponentStatuses
+from engine.apiserver.cors import CrossOrigin
 from engine.apiserver.customresources.cleaning import Cleaner
 from engine.apiserver.customresources.controller import CustomResourceDefinitions
 from engine.apiserver.customresources.live import LiveRegistry
@@ -276,6 +277,7 @@ class ApiServer:
             levels=levels,
             deadlines=Deadlines(world, self._tasks),
             protobuf=ProtobufAnswers(encoder, world.clock),
+            cross_origin=CrossOrigin(self.config.cors_allowed_origins),
             auditor=self._auditor,
         )
 

@@ -76,6 +76,12 @@ def up(
     admission_control_config_file: Annotated[
         str, typer.Option(metavar="FILE", help="An AdmissionConfiguration: of PodSecurity and EventRateLimit.")
     ] = "",
+    cors_allowed_origins: Annotated[
+        str,
+        typer.Option(
+            metavar="PATTERNS", help="Origins whose web pages may read answers, as in '//localhost(:|$)', with commas."
+        ),
+    ] = "",
     store: Annotated[
         Literal["sqlite", "etcd"], typer.Option(help="Where objects are kept: a SQLite log, or a real etcd.")
     ] = "sqlite",
@@ -120,6 +126,7 @@ def up(
         enable_admission_plugins=enable_admission_plugins,
         disable_admission_plugins=disable_admission_plugins,
         admission_control_config_file=admission_control_config_file,
+        cors_allowed_origins=cors_allowed_origins,
         store=store,
         etcd_endpoints=etcd_endpoints,
         etcd_cafile=etcd_cafile,

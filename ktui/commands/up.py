@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import csv
 import logging
 import os
 import sys
@@ -17,6 +18,7 @@ from engine.api.schema import UnknownVersionError, resolve_version
 from engine.apiserver.admission.choice import Choice
 from engine.apiserver.admission.configuration import AdmissionConfigurationError, load_configuration
 from engine.apiserver.audit import AuditPolicyError, load_policy
+from engine.apiserver.cors import origin_errors
 from engine.config import ClusterConfig, Component, default_nodes
 from engine.folder import ClusterFolder, ClusterRunningError, FolderError, Running
 from engine.latency import PROFILES, ProfileError, load_profile
@@ -108,6 +110,7 @@ def configure(options: UpOptions) -> ClusterConfig:
             enable_admission_plugins=plugins.enabled,
             disable_admission_plugins=plugins.disabled,
             admission_control_config_file=admission_configuration(options, plugins),
+            cors_allowed_origins=allowed_origins(options.cors_allowed_origins),
             watch_cache_sizes=parse_sizes(options.watch_cache_sizes),
             **store_fields(options),
         )
@@ -212,6 +215,16 @@ def admission_configuration(options: UpOptions, plugins: Choice) -> Path | None:
     except AdmissionConfigurationError as error:
         raise UsageError(f"--admission-control-config-file: {error}") from error
     return file
+
+
+def allowed_origins(text: str) -> tuple[str, ...]:
+    """Patterns with commas between them; one that holds a comma stands in quotes. Raises UsageError."""
+    if not text:
+        return ()
+    patterns = tuple(next(csv.reader([text])))
+    if errors := list(origin_errors(patterns)):
+        raise UsageError(errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]")
+    return patterns
 
 
 def _names(text: str) -> tuple[str, ...]:

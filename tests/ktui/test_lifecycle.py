@@ -238,6 +238,11 @@ def test_a_taken_port_that_was_asked_for_is_an_error_and_leaves_nothing(home: Ho
             'error: --auto-compaction-retention: "soon" is no duration; give one as in 90m or 4h',
             id="compaction",
         ),
+        pytest.param(
+            ["--cors-allowed-origins=//localhost(:|$),example.com"],
+            "error: --cors-allowed-origins has an invalid regular expression: regular expression does not pin to",
+            id="origins",
+        ),
         pytest.param(["--profile=slow"], "error: cannot read the latency profile slow: No such file", id="profile"),
     ],
 )
