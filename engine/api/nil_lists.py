@@ -1,7 +1,8 @@
-"""Lists and pointers that Go writes as `null` where there is none: the fields of published types without `omitempty`.
+"""What Go writes where there is nothing: the fields of published types without `omitempty`, `null` for a list or a
+pointer, a struct with what it always has.
 
-To the components of this process what is not there is left out. What goes over a socket says `null`, as upstream does
-(k8s.io/api types.go): a client that was made for the real server may look for the field.
+To the components of this process what is not there is left out. What goes over a socket says it, as upstream does
+(k8s.io/api and apiextensions-apiserver types.go): a client that was made for the real server may look for the field.
 """
 
 from __future__ import annotations
@@ -15,15 +16,17 @@ _EACH = "*"
 
 
 class _Nil(NamedTuple):
-    """A field, what it is in, and the fields that stand before it."""
+    """A field, what it is in, the fields that stand before it, and what is written where it is not there."""
 
     path: tuple[str, ...]
     field: str
     before: tuple[str, ...] = ()
+    zero: Any = None
 
 
 _TYPE = ("kind", "apiVersion", "metadata")
 _PATHS = ("spec", "rules", _EACH, "http", "paths", _EACH, "backend", "resource")
+_NO_NAMES = {"plural": "", "kind": ""}
 _NILS: Mapping[tuple[str, str], tuple[_Nil, ...]] = {
     ("rbac.authorization.k8s.io/v1", "Role"): (_Nil((), "rules", _TYPE),),
     ("rbac.authorization.k8s.io/v1", "ClusterRole"): (_Nil((), "rules", _TYPE),),
@@ -42,6 +45,11 @@ _NILS: Mapping[tuple[str, str], tuple[_Nil, ...]] = {
     ("networking.k8s.io/v1", "Ingress"): (
         _Nil(("spec", "defaultBackend", "resource"), "apiGroup"),
         _Nil(_PATHS, "apiGroup"),
+    ),
+    ("apiextensions.k8s.io/v1", "CustomResourceDefinition"): (
+        _Nil(("status",), "conditions"),
+        _Nil(("status",), "acceptedNames", ("conditions",), _NO_NAMES),
+        _Nil(("status",), "storedVersions", ("conditions", "acceptedNames")),
     ),
     ("autoscaling/v2", "HorizontalPodAutoscaler"): (
         _Nil(
@@ -76,4 +84,4 @@ def _with(value: Any, path: tuple[str, ...], nil: _Nil) -> Any:
 
 def _inserted(value: Object, nil: _Nil) -> Object:
     first = {field: value[field] for field in value if field in nil.before}
-    return {**first, nil.field: None, **{field: value[field] for field in value if field not in nil.before}}
+    return {**first, nil.field: nil.zero, **{field: value[field] for field in value if field not in nil.before}}

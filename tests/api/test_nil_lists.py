@@ -1,4 +1,4 @@
-"""What Go writes as null, and where it stands."""
+"""What Go writes where there is nothing, and where it stands."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from engine.api.types import Object
 from engine.api.wire import WatchEvent
 
 RBAC, NETWORKING = "rbac.authorization.k8s.io/v1", "networking.k8s.io/v1"
+EXTENSIONS = "apiextensions.k8s.io/v1"
 BACKEND = {"resource": {"kind": "Bucket", "name": "b"}}
 NAMELESS = {"resource": {"apiGroup": None, "kind": "Bucket", "name": "b"}}
 ROWS: dict[str, tuple[str, Object, Object]] = {
@@ -57,12 +58,22 @@ ROWS: dict[str, tuple[str, Object, Object]] = {
         {"status": {"desiredReplicas": 0, "conditions": []}},
         {"status": {"desiredReplicas": 0, "currentMetrics": None, "conditions": []}},
     ),
+    "a definition whose names nobody has looked at": (
+        f"{EXTENSIONS}/CustomResourceDefinition",
+        {"status": {"storedVersions": ["v1"]}},
+        {"status": {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": ["v1"]}},
+    ),
+    "a definition without a version to store": (
+        f"{EXTENSIONS}/CustomResourceDefinition",
+        {"status": {"conditions": [], "acceptedNames": {"plural": "as", "kind": "A"}}},
+        {"status": {"conditions": [], "acceptedNames": {"plural": "as", "kind": "A"}, "storedVersions": None}},
+    ),
     "a custom resource of the same kind": ("example.com/v1/Role", {"spec": {}}, {"spec": {}}),
 }
 
 
 @pytest.mark.parametrize("row", ROWS.values(), ids=ROWS.keys())
-def test_what_is_not_there_is_null(row: tuple[str, Object, Object]) -> None:
+def test_what_is_not_there_is_written_all_the_same(row: tuple[str, Object, Object]) -> None:
     named, value, expected = row
     version, _, kind = named.rpartition("/")
     typed = {"kind": kind, "apiVersion": version}
