@@ -66,7 +66,13 @@ class Kubelet:
         self._owns_runtime = runtime is None
         memory = Quantity.parse(node.memory)
         self.simulated = runtime or SimulatedRuntime(
-            world, node_name=node.name, node_ip=node_ip, network=network, wire=wire, memory=memory.value
+            world,
+            node_name=node.name,
+            node_ip=node_ip,
+            network=network,
+            wire=wire,
+            cpus=Quantity.parse(node.cpu).milli // 1000,
+            memory=memory.value,
         )
         self.runtime = InstrumentedRuntime(self.simulated, world, node_name=node.name)
         self.pods = PodManager()

@@ -335,6 +335,7 @@ def new_machine(
     clock: Clock,
     network: Network,
     processes: Processes,
+    cpus: int,
     memory: int,
 ) -> Machine:
     """The machine that a container's processes see."""
@@ -370,6 +371,7 @@ def new_machine(
         busybox=profile.busybox,
         bare=profile.bare,
         stdin_open=config.stdin or config.tty,
+        cpus=max(cpus, 1),
         memory=memory,
     )
 

@@ -46,7 +46,7 @@ VERSION = VersionResponse("containerd", "2.1.4")
 
 class SimulatedRuntime:
     """`network` gives the view of the network that a Pod's processes have, by namespace and address; the `wire` carries
-    what others ask of its Pods. `memory` is the machine's, in bytes."""
+    what others ask of its Pods. `cpus` and `memory`, in bytes, are the machine's."""
 
     def __init__(
         self,
@@ -56,6 +56,7 @@ class SimulatedRuntime:
         node_ip: str,
         network: Callable[[str, str], Network] | None = None,
         wire: Wire | None = None,
+        cpus: int = 4,
         memory: int = 8 << 30,
     ) -> None:
         self.cni = cni.Cni()
@@ -63,6 +64,7 @@ class SimulatedRuntime:
         self._world = world
         self._node_name = node_name
         self._node_ip = node_ip
+        self._cpus = cpus
         self._memory = memory
         self._network = network or (lambda namespace, address: NoNetwork())
         self._wire = wire or Wire()
@@ -222,6 +224,7 @@ class SimulatedRuntime:
             clock=self._world.clock,
             network=self._network_of(sandbox),
             processes=self._processes_of(sandbox, config),
+            cpus=self._cpus,
             memory=self._memory,
         )
         self._containers[status.id] = SimulatedContainer(status, profile, machine, self._world.clock, self._exited)

@@ -119,6 +119,8 @@ def _set(shell: Interpreter, argv: list[str], io: Io) -> int:
             shell.errexit = word[0] == "-"
         if "u" in word[1:] or named == "nounset":
             shell.nounset = word[0] == "-"
+        if named == "pipefail":
+            shell.pipefail = word[0] == "-"
     return 0
 
 

@@ -60,6 +60,7 @@ class Interpreter:
         self.traps: dict[str, str] = {}
         self.errexit = False
         self.nounset = False
+        self.pipefail = False
         self.jobs: list[Job] = []
         self._io = io
         self._launch = launch
@@ -196,6 +197,7 @@ class Interpreter:
         child.directory = self.directory
         child.errexit = self.errexit
         child.nounset = self.nounset
+        child.pipefail = self.pipefail
         child._functions = dict(self._functions)
         child._pids = self._pids
         return child
@@ -221,12 +223,14 @@ class Interpreter:
 
     def _piped(self, pipeline: tuple[Command, ...], io: Io) -> Steps[None]:
         """Each command runs to its end in a subshell, its output the next one's input."""
-        stdin, source = io.stdin, io.input
+        stdin, source, failed = io.stdin, io.input, 0
         for command in pipeline[:-1]:
             output: list[str] = []
             yield from self._foreground(Io(output.append, io.stderr, stdin, source, watched=io.watched), command)
-            stdin, source = "".join(output), None
+            stdin, source, failed = "".join(output), None, self.status or failed
         yield from self._foreground(Io(io.stdout, io.stderr, stdin, watched=io.watched), pipeline[-1])
+        if self.pipefail:
+            self.status = self.status or failed
 
     def _foreground(self, io: Io, command: Command) -> Steps[None]:
         child = self._fork(io)

@@ -11,6 +11,7 @@ from engine.kubelet.runtime.shell.commands.clock import seconds_of
 from engine.kubelet.runtime.shell.commands.tree import is_directory
 from engine.kubelet.runtime.shell.interpreter import Interpreter
 from engine.kubelet.runtime.shell.process import Machine, Process
+from engine.kubelet.runtime.shell.xargs import xargs
 
 
 def is_usual_program(name: str) -> bool:
@@ -85,7 +86,10 @@ def _sh(call: Call) -> int | Process:
         shell.errexit = shell.errexit or ("e" in options and not options.startswith("--"))
         shell.nounset = shell.nounset or ("u" in options and not options.startswith("--"))
         if "o" in options and not options.startswith("--") and arguments:
-            shell.errexit = shell.errexit or arguments.pop(0) == "errexit"
+            named = arguments.pop(0)
+            shell.errexit = shell.errexit or named == "errexit"
+            shell.nounset = shell.nounset or named == "nounset"
+            shell.pipefail = shell.pipefail or named == "pipefail"
         if "c" in options and not options.startswith("--"):
             if not arguments:
                 return call.fail("-c requires an argument", 2)
@@ -163,7 +167,7 @@ _PLACES = {
     **dict.fromkeys(("redis-server", "redis-cli", "python", "python3", "node", "npm", "npx"), "/usr/local/bin"),
 }
 # What images that are not built on busybox seldom have, and what those that are do not.
-ONLY_OF_BUSYBOX = frozenset({"kill", "ps", "top", "ash"})
+ONLY_OF_BUSYBOX = frozenset({"kill", "ps", "top", "uptime", "ash"})
 GNU_SHELLS = frozenset({"bash", "dash"})
 RARE = frozenset({"dig", *agnhost.COMMANDS})  # and what few images have
 
@@ -173,4 +177,5 @@ COMMANDS: Mapping[str, Command] = {
     "chroot": _chroot,
     "timeout": _timeout,
     "which": _which,
+    "xargs": lambda call: xargs(call, start),
 }

@@ -174,6 +174,7 @@ class Machine:
     address: str = "127.0.0.1"  # of the Pod
     image: str = ""  # its full reference
     memory_limit: Callable[[], int | None] = _unlimited
+    cpus: int = 4  # of the node
     memory: int = 8 << 30  # bytes, of the node
     processes: Processes = field(default_factory=Processes)
 

@@ -25,6 +25,10 @@ _WHOLE = {
     "tr": 2,
     "uniq": 0,
     "base64": 0,
+    "md5sum": 0,
+    "sha1sum": 0,
+    "sha256sum": 0,
+    "sha512sum": 0,
 }
 
 
@@ -35,7 +39,7 @@ def run(call: Call, command: Command) -> int | Process:
         return _pass_on(call, command)
     if name == "tar":
         return _after_input(call, command) if _extracts_input(call) else command(call)
-    if name in _WHOLE and len(call.operands) <= _WHOLE[name]:
+    if name == "xargs" or (name in _WHOLE and len(call.operands) <= _WHOLE[name]):
         return _after_input(call, command)
     return command(call)
 

@@ -14,6 +14,7 @@ from engine.kubelet.runtime.shell.commands import (
     clock,
     condition,
     curl,
+    digests,
     dumps,
     ends,
     fields,
@@ -29,6 +30,7 @@ from engine.kubelet.runtime.shell.commands import (
     sed,
     system,
     text,
+    usage,
     wget,
 )
 from engine.kubelet.runtime.shell.commands.call import Call, Command, read_file
@@ -47,6 +49,7 @@ UTILITIES: Mapping[str, Command] = {
     **network.COMMANDS,
     **wget.COMMANDS,
     **curl.COMMANDS,
+    **digests.COMMANDS,
     **dumps.COMMANDS,
     **archive.COMMANDS,
     **awk.COMMANDS,
@@ -56,6 +59,7 @@ UTILITIES: Mapping[str, Command] = {
     **lookup.COMMANDS,
     **processes.COMMANDS,
     **sed.COMMANDS,
+    **usage.COMMANDS,
 }
 
 __all__ = ["UTILITIES", "Call", "Command", "read_file"]

@@ -111,6 +111,22 @@ def _uname(call: Call) -> int:
     return 0
 
 
+def _uptime(call: Call) -> int:
+    """As busybox says it (procps/uptime.c): nobody is logged in."""
+    minutes = int(call.machine.monotonic()) // 60
+    days, hours = divmod(minutes // 60, 24)
+    since = f"{days} day{'s' if days != 1 else ''}, " if days else ""
+    since += f"{hours:2}:{minutes % 60:02}" if hours else f"{minutes % 60} min"
+    call.io.stdout(f" {call.machine.now():%H:%M:%S} up {since},  0 users,  load average: 0.00, 0.00, 0.00\n")
+    return 0
+
+
+def _nproc(call: Call) -> int:
+    """The node's processors: a limit is a share of time, and hides none of them."""
+    call.io.stdout(f"{call.machine.cpus}\n")
+    return 0
+
+
 def _expr(call: Call) -> int:
     try:
         value = Arithmetic(" ".join(call.argv[1:]).replace(" = ", " == "), {}).value()
@@ -129,6 +145,8 @@ COMMANDS: dict[str, Command] = {
     "id": _id,
     "whoami": _id,
     "uname": _uname,
+    "nproc": _nproc,
+    "uptime": _uptime,
     "expr": _expr,
     "true": lambda call: 0,
     "false": lambda call: 1,
