@@ -95,7 +95,7 @@ class SchedulerScreen(PolledScreen):
         wide = self.size.width >= WIDE_FROM
         titles = WIDE_TITLES if wide else TITLES
         pane = self.query_one(TablePane)
-        pane.problem, pane.note = self.problem, self.model.left_out
+        pane.problem, pane.left_out = self.problem, self.model.left_out
         pane.show(titles, self.model.rows(now=self.ktui.summary.now), empty=self.if_empty(EMPTY))
         self._draw_queues()
         self._draw_bars()

@@ -30,7 +30,7 @@ class TablePane(Guarded, Stack):
 
     DEFAULT_CSS = """
     TablePane { height: 1fr; width: 1fr; }
-    TablePane > .pane-head { height: 1; background: $surface; }
+    TablePane > .pane-head { height: 1; background: $surface; text-wrap: nowrap; text-overflow: ellipsis; }
     TablePane > .pane-filter { height: 1; border: none; background: $panel; padding: 0 1; display: none; }
     TablePane.-filtering > .pane-filter { display: block; }
     """
@@ -52,6 +52,7 @@ class TablePane(Guarded, Stack):
         self.title = title
         self.problem = ""  # what hinders the rows from being current
         self.note = ""  # said behind the counts
+        self.left_out = ""  # what is not among the rows, and so not filtered, as in "not shown: 40 more wait"
         self.late = ""  # since when newer rows are waited for, where that is long
         self._empty = empty
         self._hint = hint
@@ -88,9 +89,14 @@ class TablePane(Guarded, Stack):
     def again(self) -> None:
         """Filter, sort and draw what there is."""
         shown = self._arranged()
-        empty = "No row meets the filter. Esc takes it away." if self._total and self.view.text else self._why_empty()
+        empty = self._if_filtered if self._total and self.view.text else self._why_empty()
         self.grid.show(self.view.heads(self.titles), shown, empty=empty)
         self.say()
+
+    @property
+    def _if_filtered(self) -> str:
+        unseen = f"\n{self.left_out.capitalize()}; the filter does not look there." if self.left_out else ""
+        return f"No row meets the filter. Esc takes it away.{unseen}"
 
     def _why_empty(self) -> str:
         if not self.problem:
@@ -119,8 +125,8 @@ class TablePane(Guarded, Stack):
         head = Text.assemble(
             (f" {self.title}", "bold"), f"  {shown}" + (f" of {all_rows}" if shown != all_rows else "")
         )
-        if self.note:
-            head.append(f"  {self.note}", "dim")
+        if note := "  ".join(filter(None, (self.note, self.left_out))):
+            head.append(f"  {note}", "dim")
         if self.view.text:
             head.append(f"  /{self.view.text}", colours.get("accent", ""))
         if self.late:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from engine.api.types import NODES, PODS
 from engine.cluster import Cluster
+from ktui.models.scheduler import SchedulerModel
 from ktui.screens.objects import ObjectsScreen
 from ktui.screens.scheduler import SchedulerScreen
 from ktui.widgets.table_pane import TablePane
@@ -87,6 +90,19 @@ async def test_filter_and_order(show: Show) -> None:
         await driver.sees("web-")
         await driver.press("o")
         await driver.sees("POD↑")
+
+
+async def test_a_filter_that_finds_nothing_says_where_it_did_not_look(
+    show: Show, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SchedulerModel, "left_out", property(lambda _: "not shown: 8 more wait"))
+    async with show(size=(100, 30)) as driver:
+        await driver.client.create(PODS, pod("small", "1"), namespace="default")
+        await driver.press("6")
+        await driver.sees("Pods  1  not shown: 8 more wait")
+        await driver.press("slash")
+        await driver.type("no" * 40)
+        await driver.sees("Not shown: 8 more wait; the filter does not look there.", "nonono…")
 
 
 async def test_the_filter_knows_the_labels_of_pods_that_wait_and_of_those_that_were_tried(show: Show) -> None:
