@@ -28,17 +28,36 @@ _OF_OTHERS = "request did not complete within the allotted timeout"
 
 
 class _Deadline:
-    """When a request is to be done. None is left of it once it is: what the request has begun may go on."""
+    """When a request is to be done. None is left of it once it is: what the request has begun may go on.
+
+    One future and one timer, where a shield and a scope of its own would cost a request more than all of its waits.
+    """
 
     def __init__(self, clock: Clock, seconds: float) -> None:
         self._clock = clock
         self._end: float | None = clock.monotonic() + seconds
+        self._over = asyncio.get_running_loop().create_future()
 
     def left(self) -> float | None:
         return None if self._end is None else self._end - self._clock.monotonic()
 
     def close(self, task: asyncio.Task[Any]) -> None:
         self._end = None
+        self._wake()
+
+    async def wait(self) -> None:
+        """Until the request is done, or out of time."""
+        end = self._end
+        assert end is not None, "who begins a request waits for it at once"
+        timer = self._clock.call_at(end, self._wake)
+        try:
+            await self._over
+        finally:
+            timer.cancel()
+
+    def _wake(self) -> None:
+        if not self._over.done():
+            self._over.set_result(None)
 
 
 _CURRENT: ContextVar[_Deadline | None] = ContextVar("deadline", default=None)
@@ -79,27 +98,21 @@ class Deadlines:
         deadline = _Deadline(self._world.clock, seconds)
         token = _CURRENT.set(deadline)
         try:
-            task = self._tasks.spawn(answer, f"{request.method} {request.path}")
+            task: asyncio.Task[Response] = self._tasks.spawn(answer, f"{request.method} {request.path}")
         finally:
             _CURRENT.reset(token)
         task.add_done_callback(deadline.close)
         try:
-            async with self._world.clock.timeout(seconds):
-                return await asyncio.shield(task)
-        except TimeoutError:
-            why = _OF_WRITES if info.verb in _WRITES else _OF_OTHERS
-            raise ApiError(504, "Timeout", f"Timeout: {why}", details={}) from None
+            await deadline.wait()
         except asyncio.CancelledError:
-            if task.cancelled() and not _cancelled():
-                raise _shutting_down() from None
             task.cancel()
             raise
-
-
-def _cancelled() -> bool:
-    """Whether it is the caller who waits no more."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
+        if not task.done():
+            why = _OF_WRITES if info.verb in _WRITES else _OF_OTHERS
+            raise ApiError(504, "Timeout", f"Timeout: {why}", details={})
+        if task.cancelled():
+            raise _shutting_down()
+        return task.result()
 
 
 def _seconds(request: Request, info: RequestInfo) -> float | None:
