@@ -75,7 +75,7 @@ class Kubelet:
             memory=memory.value,
         )
         self.runtime = InstrumentedRuntime(self.simulated, world, node_name=node.name)
-        self.pods = PodManager()
+        self.pods = PodManager(world.clock)
         self._world = world
         self._pod_cidr = pod_cidr
         self._recorder = EventRecorder(client, world, "kubelet", node.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from typing import Any
 
 import pytest
@@ -189,6 +190,25 @@ async def test_variables_of_the_downward_api_and_of_objects(world: World) -> Non
             container={"envFrom": [{"prefix": "X_", "configMapRef": {"name": "settings"}}]},
         )
         assert printed_lines == ["10.244.0.2 blue fast-s3cret-$(KEY)-$(NOBODY) unset fast"]
+
+
+async def test_a_container_sees_the_annotations_that_its_node_adds(world: World) -> None:
+    """config.go updatePodsFunc and recordFirstSeenTime; the API's object has them not."""
+    async with running(world) as node:
+        items = [{"path": "all", "fieldRef": {"fieldPath": "metadata.annotations"}}]
+        source = {"fieldRef": {"fieldPath": "metadata.annotations['kubernetes.io/config.source']"}}
+        lines = await printed(
+            node,
+            "cat /info/all; echo; echo $SOURCE",
+            env=[{"name": "SOURCE", "valueFrom": source}],
+            annotations={"team": "blue", "a": "1"},
+            volumes=[{"name": "info", "downwardAPI": {"items": items}}],
+            container={"volumeMounts": [{"name": "info", "mountPath": "/info"}]},
+        )
+        seen = lines.pop(1)
+        assert lines == ['a="1"', 'kubernetes.io/config.source="api"', 'team="blue"', "api"]
+        assert re.fullmatch(r'kubernetes\.io/config\.seen="\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d*[1-9])?Z"', seen)
+        assert (await node.pod("web"))["metadata"]["annotations"] == {"team": "blue", "a": "1"}
 
 
 async def test_the_service_accounts_volume_holds_a_token_that_the_api_takes(world: World) -> None:
