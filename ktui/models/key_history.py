@@ -33,14 +33,36 @@ class KeyAt:
     def history(self) -> list[tuple[int, int, str]]:
         """Revision, version and writer, the oldest first."""
         known = [*([self.found] if self.found is not None else []), *self.older]
-        return [(value["modRevision"], value["version"], written_by(value["value"])) for value in reversed(known)]
+        before = [*known[1:], None]
+        told = [
+            (value["modRevision"], value["version"], written_by(value["value"], older and older["value"]))
+            for value, older in zip(known, before, strict=True)
+        ]
+        return told[::-1]
 
 
-def written_by(obj: Any) -> str:
-    """Who wrote an object last, as its managedFields tell: `kubectl-client-side-apply`, `kubelet status`."""
-    metadata = obj.get("metadata") if isinstance(obj, dict) else None
-    entries = metadata.get("managedFields") if isinstance(metadata, dict) else None
+def written_by(obj: Any, before: Any = None) -> str:
+    """Who wrote an object last, as its managedFields tell: `kubectl-client-side-apply`, `kubelet status`.
+
+    That is who is new among them since `before`, or has a newer time; else who has none, as a writer of `scale` has;
+    else the newest.
+    """
+    entries = _entries(obj)
     if not entries:
         return ""
-    newest = max(entries, key=lambda entry: entry.get("time") or "")
+    times = {_identity(entry): entry.get("time") for entry in _entries(before)}
+    newer = [entry for entry in entries if times.get(_identity(entry), "") != entry.get("time")]
+    if times and not newer:
+        newer = [entry for entry in entries if not entry.get("time")]
+    fresh = [entry for entry in newer if _identity(entry) not in times]
+    newest = max(fresh or newer or entries, key=lambda entry: entry.get("time") or "")
     return " ".join(filter(None, (newest.get("manager"), newest.get("subresource"))))
+
+
+def _entries(obj: Any) -> list[Json]:
+    metadata = obj.get("metadata") if isinstance(obj, dict) else None
+    return (metadata.get("managedFields") or []) if isinstance(metadata, dict) else []
+
+
+def _identity(entry: Json) -> tuple[Any, ...]:
+    return tuple(entry.get(name) for name in ("manager", "operation", "apiVersion", "subresource"))

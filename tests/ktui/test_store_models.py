@@ -218,8 +218,35 @@ def test_a_key_is_compared_with_its_revision_before_or_with_a_marked_one() -> No
     assert KeyAt(WEB, 4, value(4, 1), False, (), marked=value(4, 1)).against is None
 
 
+def managed(*entries: tuple[str, str, str]) -> dict[str, Any]:
+    """An object with managers, their subresources, and the seconds of their times."""
+    told = [
+        {
+            "manager": manager,
+            "operation": "Update",
+            **({"subresource": subresource} if subresource else {}),
+            **({"time": f"2026-01-01T00:00:{second}Z"} if second else {}),
+        }
+        for manager, subresource, second in entries
+    ]
+    return {"metadata": {"managedFields": told}}
+
+
 def test_who_wrote_an_object_last() -> None:
     assert written_by(value(1, 1)["value"]) == "kubelet status"
+    created = managed(("kubectl-create", "", "01"), ("kube-controller-manager", "status", "05"))
+    assert written_by(created) == "kube-controller-manager status"
+    scaled = managed(
+        ("kubectl-create", "", "01"), ("kubectl", "scale", ""), ("kube-controller-manager", "status", "05")
+    )
+    assert written_by(scaled, created) == "kubectl scale"
+    seen = managed(("kubectl-create", "", "01"), ("kubectl", "scale", ""), ("kube-controller-manager", "status", "07"))
+    assert written_by(seen, scaled) == "kube-controller-manager status"
+    assert written_by(seen, seen) == "kubectl scale"  # once more
+    labelled = managed(
+        ("kubectl-label", "", "07"), ("kubectl", "scale", ""), ("kube-controller-manager", "status", "07")
+    )
+    assert written_by(labelled, seen) == "kubectl-label"
     assert not written_by({"metadata": {}})
     assert not written_by("no object")
 

@@ -102,7 +102,7 @@ async def test_a_filter_that_finds_nothing_says_where_it_did_not_look(
         await driver.sees("Pods  1  not shown: 8 more wait")
         await driver.press("slash")
         await driver.type("no" * 40)
-        await driver.sees("Not shown: 8 more wait; the filter does not look there.", "nonono…")
+        await driver.sees("Not shown: 8 more wait; the filter does not look there.", "non…")
 
 
 async def test_the_filter_knows_the_labels_of_pods_that_wait_and_of_those_that_were_tried(show: Show) -> None:
