@@ -209,7 +209,7 @@ class KtuiApp(Guarded, JobControl, Pictured, Listening, Steered, Touring, Forwar
 
     def _use_settings(self) -> None:
         """The theme, what was wrong with the settings, and the tour for who has not had it."""
-        if self.settings.theme:
+        if self.settings.theme and not self.settings.broken(self.settings.theme):
             self.use_theme(self.settings.theme)
         problems = list(self.settings.problems)
         if unknown := unknown_names(self.settings.keys):
@@ -217,8 +217,8 @@ class KtuiApp(Guarded, JobControl, Pictured, Listening, Steered, Touring, Forwar
             problems.append(f"no such keys: {', '.join(told)}; `ktui keys` prints all")
         for name, taken in clashes(self.settings.keys).items():
             problems.append(f"{self.settings.places.get(name, '')} {name}: {taken}".strip())
-        for problem in problems:
-            self.notify(problem, severity="warning", timeout=10, markup=False)
+        if problems:  # in one message: of many only the last would have room
+            self.notify("\n".join(problems), severity="warning", timeout=10 + len(problems), markup=False)
         if not self.settings.has_toured:
             self.start_tour()
 
@@ -338,8 +338,7 @@ class KtuiApp(Guarded, JobControl, Pictured, Listening, Steered, Touring, Forwar
         wanted = next((theme for theme in known if theme.removeprefix("ktui-") == name.removeprefix("ktui-")), None)
         if wanted is None:
             names = ", ".join(theme.removeprefix("ktui-") for theme in known)
-            problem = self.settings.broken_themes.get(name.removeprefix("ktui-"))
-            told = problem or f'there is no theme "{name}"; there are {names}'
+            told = self.settings.broken(name) or f'there is no theme "{name}"; there are {names}'
             self.notify(told, severity="warning", markup=False)
         else:
             self.theme = wanted

@@ -73,7 +73,8 @@ class Settings:
             self.theme = theme
         if isinstance(keys, dict):
             for name, text in keys.items():
-                self._take_key(str(name), str(text), place(file, lines.get(("keys", str(name)), 0)))
+                told = ",".join(map(str, text)) if isinstance(text, list) else str(text)
+                self._take_key(str(name), told, place(file, lines.get(("keys", str(name)), 0)))
         else:
             self.problems.append(f"{place(file, lines.get(('keys',), 0))}: keys is no mapping of names to keys")
         for entry in values:
@@ -96,6 +97,10 @@ class Settings:
                 continue
             theme.name = f"ktui-{theme.name.removeprefix('ktui-')}"
             self.themes.append(theme)
+
+    def broken(self, theme: str) -> str:
+        """What is wrong with the file of a theme; "" for nothing."""
+        return self.broken_themes.get(theme.removeprefix("ktui-"), "")
 
     # -- what ktui remembers
 

@@ -28,6 +28,11 @@ def test_theme_and_keys(tmp_path: Path) -> None:
     assert (settings.theme, settings.keys, settings.problems) == ("light", {"objects.yaml": "Y"}, [])
 
 
+def test_several_keys_are_a_list_or_a_text(tmp_path: Path) -> None:
+    settings = load(tmp_path, 'keys:\n  frame.help: [f1, "?"]\n  frame.copy: "c, Y"\n')
+    assert (settings.keys, settings.problems) == ({"frame.help": "f1,?", "frame.copy": "c,Y"}, [])
+
+
 @pytest.mark.parametrize(
     ("config", "problem"),
     [
@@ -52,7 +57,9 @@ def test_themes_of_one_s_own_and_those_that_are_none(tmp_path: Path) -> None:
     settings = load(tmp_path)
     assert [theme.name for theme in settings.themes] == ["ktui-mine"]
     assert list(settings.broken_themes) == ["other"]
+    assert settings.problems == [settings.broken("other")] == [settings.broken("ktui-other")]
     assert "other.yaml" in settings.problems[0]
+    assert not settings.broken("mine")
 
 
 def test_history_and_the_tour_are_remembered(tmp_path: Path) -> None:
