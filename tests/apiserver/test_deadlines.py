@@ -115,3 +115,21 @@ async def test_who_is_cut_off_by_a_stop_is_told_to_come_again(virtual_clock: Vir
     assert (answer.status, answer.body["message"]) == (503, "apiserver is shutting down")
     assert answer.headers["retry-after"] == "1"
     await store.close()
+
+
+async def test_a_write_ends_with_who_waits_no_more(virtual_clock: VirtualClock) -> None:
+    world = World.create(clock=virtual_clock, seed=1, latencies={"store": (20_000, 20_000)})
+    store = await SqliteStore.open(None, clock=virtual_clock)
+    server = ApiServer(world, store)
+    await server.start()
+    request = Request("POST", PATH, body=config_map("a"), certificate=ADMIN)
+    asked = asyncio.ensure_future(server.handle(request))
+    await virtual_clock.sleep(1)
+    asked.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asked
+    await virtual_clock.sleep(60)
+    client = Client(InProcessTransport(server, ADMIN), user_agent="test")
+    assert (await client.list(CONFIGMAPS, namespace="default")).items == []
+    await server.stop()
+    await store.close()
