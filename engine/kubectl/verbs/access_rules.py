@@ -12,8 +12,17 @@ from engine.kubectl.verbs.create import create_built
 
 RBAC = "rbac.authorization.k8s.io"
 _PATH_VERBS = ("*", "get", "post", "put", "delete", "patch", "head", "options")
-VERBS = ("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "use", "bind", "approve",
-         "sign", "escalate", "impersonate", "*")  # fmt: skip
+_VERBS = ("*", "get", "delete", "list", "create", "update", "patch", "watch", "proxy", "deletecollection", "use",
+          "bind", "escalate", "impersonate")  # fmt: skip
+
+
+# Verbs that are for some resources alone, whether or not they are served.
+_SPECIAL = {
+    "use": (("policy", "podsecuritypolicies"), ("extensions", "podsecuritypolicies")),
+    "bind": ((RBAC, "roles"), (RBAC, "clusterroles")),
+    "escalate": ((RBAC, "roles"), (RBAC, "clusterroles")),
+    "impersonate": (("", "users"), ("", "serviceaccounts"), ("", "groups"), ("authentication.k8s.io", "userextras")),
+}
 
 
 async def create_role(session: Session, name: str) -> None:
@@ -66,7 +75,7 @@ def _verbs(session: Session) -> list[str]:
     if not verbs:
         raise CommandError("at least one verb must be specified")
     for verb in verbs if session.flags.many("resource") else ():
-        if verb not in VERBS:
+        if verb not in _VERBS:
             session.err(f"Warning: '{verb}' is not a standard resource verb")
     return verbs
 
@@ -74,7 +83,7 @@ def _verbs(session: Session) -> list[str]:
 async def _rules(session: Session, verbs: list[str]) -> list[Object]:
     """One rule for each group of the resources. Raises CommandError."""
     groups: dict[str, dict[str, None]] = {}
-    for group, plural, subresource in await _resources(session):
+    for group, plural, subresource in await _resources(session, verbs):
         groups.setdefault(group, {})[f"{plural}/{subresource}" if subresource else plural] = None
     names = session.flags.many("resource-name")
     rules: list[Object] = []
@@ -86,7 +95,7 @@ async def _rules(session: Session, verbs: list[str]) -> list[Object]:
     return rules
 
 
-async def _resources(session: Session) -> list[tuple[str, str, str]]:
+async def _resources(session: Session, verbs: list[str]) -> list[tuple[str, str, str]]:
     """Group, plural and subresource of each word, as in `deployments.apps/scale`. Where one is `*` alone, it is all;
     what stands after a `*` is not checked."""
     words = session.flags.many("resource")
@@ -100,19 +109,28 @@ async def _resources(session: Session) -> list[tuple[str, str, str]]:
         if checked and not name:
             raise CommandError("resource must be specified if apiGroup/subresource specified")
         checked = checked and name != "*"
-        group, plural = await _resource(session, name, group, checked=checked)
+        group, plural = await _resource(session, name, group, verbs=verbs if checked else None)
         found.append((group, plural, subresource))
     return found
 
 
-async def _resource(session: Session, name: str, group: str, *, checked: bool) -> tuple[str, str]:
-    """As it is named where nothing of that name is served. Raises CommandError where that is `checked`."""
+async def _resource(session: Session, name: str, group: str, *, verbs: list[str] | None) -> tuple[str, str]:
+    """As it is named where nothing of that name is served. Raises CommandError where that is checked, which is where
+    there are `verbs`, unless one of them says that there is such a resource; and for one that says otherwise."""
+    unknown: CommandError | None = None
+    found = (group, name)
     try:
         resource = await session.resolve(f"{name}.{group}" if group else name)
         if not resource.gvr.group.startswith(group):  # it was a version: words here have none
             raise CommandError(f'the server doesn\'t have a resource type "{name}" in group "{group}"')
+        found = (resource.gvr.group, resource.plural)
     except CommandError as error:
-        if not checked:
-            return group, name
-        raise Aggregate([error]) from error  # which kubectl prints without its `error:`
-    return resource.gvr.group, resource.plural
+        unknown = error
+    if verbs is None:
+        return found
+    for verb in verbs:
+        if verb in _SPECIAL and found not in _SPECIAL[verb]:
+            raise CommandError(f"can not perform '{verb}' on '{found[1]}' in group '{found[0]}'")
+    if unknown is not None and not any(verb in _SPECIAL for verb in verbs):
+        raise Aggregate([unknown]) from unknown  # which kubectl prints without its `error:`
+    return found

@@ -34,21 +34,21 @@ def ingress(session: Session, name: str) -> Object:
                 f"rule {text} is invalid and should be in format host/path=svcname:svcport[,tls[=secret]]"
             )
         matches.append(match)
+    annotations = [text.partition("=") for text in flags.many("annotation")]
+    for key, equals, _ in annotations:
+        if not equals:
+            raise CommandError(f"annotation {key} is invalid and should be in format key=[value]")
+    if default and default.count(":") != 1:
+        raise CommandError("default-backend should be in format servicename:serviceport")
     spec: Object = {}
     if flags.text("class"):
         spec["ingressClassName"] = flags.text("class")
     if default:
-        service, colon, port = default.partition(":")
-        if not colon or not service or not port:
-            raise CommandError("default-backend should be in format servicename:serviceport")
-        spec["defaultBackend"] = _backend(service, port)
+        spec["defaultBackend"] = _backend(*default.split(":"))
     spec |= _rules(matches)
     metadata: dict[str, Any] = {"name": name} if name else {}
-    if pairs := [text.partition("=") for text in flags.many("annotation")]:
-        for (key, equals, _), text in zip(pairs, flags.many("annotation"), strict=True):
-            if not equals or not key:
-                raise CommandError(f"annotation {text} is invalid and should be in format key=[value]")
-        metadata["annotations"] = {key: value for key, _, value in pairs}
+    if annotations:
+        metadata["annotations"] = {key: value for key, _, value in annotations}
     return {
         "apiVersion": "networking.k8s.io/v1",
         "kind": "Ingress",
@@ -59,29 +59,42 @@ def ingress(session: Session, name: str) -> Object:
 
 
 def _backend(service: str, port: str) -> Object:
-    return {"service": {"name": service, "port": {"number": int(port)} if port.isdigit() else {"name": port}}}
+    """What is empty or 0 is left out, as Go leaves it out."""
+    number = int(port) if re.fullmatch(r"[+-]?\d+", port, re.ASCII) else None
+    shown = {"name": port} if number is None else {"number": number}
+    return {"service": {"name": service, "port": {key: value for key, value in shown.items() if value}}}
 
 
 def _rules(matches: list[re.Match[str]]) -> Object:
     hosts: dict[str, list[Object]] = {}
-    secrets: dict[str, dict[str, None]] = {}
+    secrets: dict[str, list[str]] = {}
+    secured: set[str] = set()
     for match in matches:
         path = "/" + match["path"]
         kind = "Prefix" if path.endswith("*") else "Exact"
-        entry = {"path": path.rstrip("*"), "pathType": kind, "backend": _backend(match["service"], match["port"])}
+        entry = {"path": path.removesuffix("*"), "pathType": kind, "backend": _backend(match["service"], match["port"])}
         hosts.setdefault(match["host"], []).append(entry)
-        secret = _secret(match["more"])
-        if secret is not None:
-            secrets.setdefault(secret, {})[match["host"]] = None
+        host, secret = match["host"], _secret(match["more"])
+        if secret is not None and host not in secured:
+            secured.add(host)
+            _secure(secrets, secret, host)
     found: Object = {}
     if hosts:
         found["rules"] = [{**({"host": h} if h else {}), "http": {"paths": paths}} for h, paths in hosts.items()]
     if secrets:
         found["tls"] = [
-            {"hosts": [host for host in names if host], **({"secretName": secret} if secret else {})}
+            {**({"hosts": names} if names else {}), **({"secretName": secret} if secret else {})}
             for secret, names in secrets.items()
         ]
     return found
+
+
+def _secure(secrets: dict[str, list[str]], secret: str, host: str) -> None:
+    """Each host has one secret, that of its first rule; what has neither is left out (buildTLSRules)."""
+    if secret in secrets:
+        secrets[secret].append(host)
+    elif host or secret:
+        secrets[secret] = [host] if host else []
 
 
 def _secret(more: str) -> str | None:
