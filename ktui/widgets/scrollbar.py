@@ -14,6 +14,7 @@ from textual.geometry import Region
 from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.strip import Strip
 
+from ktui.guard import drawn
 from ktui.line_filter import filtered
 
 
@@ -21,11 +22,15 @@ class SelfDrawnBar(ScrollBar):
     """Looks and takes the mouse as Textual's."""
 
     def render_lines(self, crop: Region) -> list[Strip]:
+        return drawn(self, crop, self._lines)
+
+    def _lines(self, crop: Region) -> list[Strip]:
         bar = self.render()
         if not isinstance(bar, ScrollBarRender) or not isinstance(bar.style, Style) or not bar.vertical:
             return super().render_lines(crop)
         looks = bar.style, self.visual_style.rich_style
-        cells = _cells(self.size.height, bar.virtual_size, bar.window_size, bar.position, bar.thickness, *looks)
+        height = max(self.size.height, crop.bottom)  # it may be laid out higher before it is told its size
+        cells = _cells(height, bar.virtual_size, bar.window_size, bar.position, bar.thickness, *looks)
         return filtered(self, [cells[y] for y in crop.line_range])
 
 

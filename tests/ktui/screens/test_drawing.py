@@ -75,3 +75,11 @@ async def test_the_scrollbar_looks_as_textual_s(show: Show) -> None:
             console = driver.app.console
             assert [strip.render(console) for strip in own] == [strip.render(console) for strip in theirs]
             assert [strip.cell_length for strip in own] == [1] * bar.size.height
+
+
+async def test_a_scrollbar_that_was_not_told_its_new_height_yet_is_drawn_in_full(show: Show) -> None:
+    async with show() as driver:
+        bar = driver.app.window.query_one(FlowCanvas).vertical_scrollbar
+        bar.set_reactive(type(bar).window_virtual_size, 400)
+        higher = Region(0, 0, 1, bar.size.height + 7)
+        assert len(bar.render_lines(higher)) == higher.height
