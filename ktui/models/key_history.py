@@ -33,10 +33,9 @@ class KeyAt:
     def history(self) -> list[tuple[int, int, str]]:
         """Revision, version and writer, the oldest first."""
         known = [*([self.found] if self.found is not None else []), *self.older]
-        before = [*known[1:], None]
         told = [
             (value["modRevision"], value["version"], written_by(value["value"], older and older["value"]))
-            for value, older in zip(known, before, strict=True)
+            for value, older in zip(known, [*known[1:], None], strict=False)
         ]
         return told[::-1]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from textwrap import wrap
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -114,9 +115,17 @@ class KeyValue(Guarded, Scrolled):
         if by > 0:
             shown = self.shown
             is_newest = shown is not None and shown.is_newest and shown.revision == revision
-            return 0 if is_newest else await store_feed.next_revision(self._client, key, revision)
+            return 0 if is_newest else await self._next(key, revision)
         found = await store_feed.before(self._client, key, revision)
         return int(found["modRevision"]) if found is not None else 0
+
+    async def _next(self, key: str, revision: int) -> int:
+        """From a revision that is no longer kept to the oldest that is."""
+        oldest = await self._oldest()
+        return oldest if revision < oldest else await store_feed.next_revision(self._client, key, revision)
+
+    async def _oldest(self) -> int:
+        return int((await store_feed.status(self._client))[0]["compact_revision"])
 
     def mark(self) -> None:
         """Compare all others of the key with the one that is shown; again: each with the one before."""
@@ -145,7 +154,10 @@ class KeyValue(Guarded, Scrolled):
             self._show(shown)
             older = await store_feed.history(self._client, key, found, at, most=SHOWN)
         except (ApiError, ConnectionError) as error:
-            self._complain(error)
+            if isinstance(error, ApiError) and error.code == 410:
+                self._tell(f"rev {revision} is compacted and no longer kept · ] shows the oldest that is")
+            else:
+                self._complain(error)
             return
         self._show(KeyAt(key, at, found, is_newest, older, shown.marked))
 
@@ -160,7 +172,11 @@ class KeyValue(Guarded, Scrolled):
         return found
 
     def _complain(self, error: Exception) -> None:
-        self.query_one(Static).update(Text(f"✖ {error}", inks(self.app).get("error", "")))
+        self._tell(str(error))
+
+    def _tell(self, problem: str) -> None:
+        lines = [self._key, *wrap(f"✖ {problem}", max(20, self.scrollable_content_region.width))]
+        self.query_one(Static).update(Text("\n".join(lines), inks(self.app).get("error", "")))
 
     def _show(self, shown: KeyAt) -> None:
         is_another = self.shown is None or self.shown.key != shown.key
@@ -179,7 +195,7 @@ class KeyValue(Guarded, Scrolled):
         where = "the newest" if shown.is_newest else f"rev {shown.revision}"
         yield Text(f"{where} · {HINT}", colours.get("accent", ""), no_wrap=True)
         for revision, version, by in shown.history:
-            is_shown = revision == shown.revision and shown.found is not None
+            is_shown = shown.found is not None and revision == shown.found["modRevision"]
             line = f"{'▸' if is_shown else ' '} rev {revision}  ver {version}  {by}"
             yield Text(line, "bold" if is_shown else "dim", no_wrap=True, overflow="ellipsis")
         if shown.against is not None:

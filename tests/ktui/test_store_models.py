@@ -216,6 +216,7 @@ def test_a_key_is_compared_with_its_revision_before_or_with_a_marked_one() -> No
     assert [revision for revision, _, _ in at.history] == [4, 8, 9]
     assert KeyAt(WEB, 9, value(9, 3), True, (value(8, 2),), marked=value(4, 1)).against == value(4, 1)
     assert KeyAt(WEB, 4, value(4, 1), False, (), marked=value(4, 1)).against is None
+    assert KeyAt(WEB, 9, None, False).history == []  # deleted, and what it was has not come yet
 
 
 def managed(*entries: tuple[str, str, str]) -> dict[str, Any]:

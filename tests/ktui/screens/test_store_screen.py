@@ -302,6 +302,23 @@ async def test_members_compaction_and_room(show: Show) -> None:
         await driver.sees(f"compacted to rev {now} at", f"kept rev {now} to")
 
 
+async def test_what_is_compacted_while_it_is_looked_at_is_said_and_led_on_from(show: Show) -> None:
+    async with show() as driver:
+        await write_three(driver)
+        await driver.press("3")
+        await driver.until(lambda: keys_of(driver).rows)
+        keys_of(driver).move_to(KEY)
+        await driver.sees("ver 3")
+        await driver.press("[", "[")
+        await driver.sees("ver 1", "a: '1'")
+        body = {"revision": driver.app.summary.revision}
+        await driver.client.request("POST", "/debug/ktui/store/compact", body=body)
+        await driver.press("[")
+        await driver.sees(KEY, "is compacted and no longer kept", "] shows", "the oldest that is")
+        await driver.press("]")
+        await driver.sees("ver 3", "a: '3'", "▸ rev")
+
+
 async def test_a_narrow_terminal_shows_keys_and_newest_revisions_or_more_of_the_stream(show: Show) -> None:
     async with show(size=(80, 24)) as driver:
         await driver.press("3")
