@@ -311,7 +311,8 @@ async def test_what_is_compacted_while_it_is_looked_at_is_said_and_led_on_from(s
         await driver.sees("ver 3")
         await driver.press("[", "[")
         await driver.sees("ver 1", "a: '1'")
-        body = {"revision": driver.app.summary.revision}
+        newest = await driver.client.get(CONFIG_MAPS, "mine", namespace="default")
+        body = {"revision": int(newest["metadata"]["resourceVersion"])}
         await driver.client.request("POST", "/debug/ktui/store/compact", body=body)
         await driver.press("[")
         await driver.sees(KEY, "is compacted and no longer kept", "] shows", "the oldest that is")
