@@ -76,11 +76,12 @@ class TreeScreen(PolledScreen):
         self.show_only("")
 
     def place(self) -> object:
-        return self._only, super().place()
+        return self.ktui.namespace, self._only, super().place()
 
     def return_to(self, place: object) -> None:
         match place:
-            case (str() as only, key):
+            case (str() as namespace, str() as only, key):
+                self.ktui.use_namespace(namespace)
                 self.show_only(only)
                 super().return_to(key)
 

@@ -329,6 +329,20 @@ async def test_the_tree_below_one_kind(show: Show) -> None:
         await driver.sees("the tree shows deployments.apps")
 
 
+async def test_the_way_on_to_the_tree_leads_to_the_namespace_that_it_showed(show: Show) -> None:
+    async with show() as driver:
+        await driver.client.create(DEPLOYMENTS, OWNED, namespace="default")
+        await driver.command("cm kube-system")
+        await driver.sees("configmaps in kube-system")
+        await driver.press("9", "0")
+        await driver.sees("deployment/web")
+        await driver.press("left_square_bracket")
+        await driver.sees("configmaps in kube-system")
+        await driver.press("right_square_bracket")
+        await driver.sees("deployment/web")
+        assert driver.app.namespace == ""
+
+
 async def test_the_tour_shows_an_apply_and_goes_through_the_screens(show: Show) -> None:
     async with show() as driver:
         await driver.command("tour")
