@@ -27,6 +27,7 @@ from ktui.widgets.table_pane import TablePane
 
 FRAME_SECONDS = 0.05
 NAMESPACE_SECONDS = 1.0  # between two looks for a namespace in which there is nothing
+MISSING_SECONDS = 2.0  # after which what one came for is said not to be there, if all is listed
 INSIDE_SECONDS = 0.5  # between two readings of an object that changes while one looks at it
 SORT_KEYS = {"N": "NAME", "P": "NAMESPACE", "A": "AGE", "R": "READY", "S": "STATUS", "T": "RESTARTS", "I": "IP"}
 
@@ -57,6 +58,7 @@ class ObjectsScreen(ObjectActions):
         self._second = ""
         self._fields = ""  # the field selector that the list was asked with
         self._wanted = ""  # the key that the cursor is to go to once it is there
+        self._wanted_since = 0.0
         self._last_marked = ""
         self._gone = ""  # the namespace, where there is none of that name any more
         self._minded_at = 0.0  # when it was looked for
@@ -95,7 +97,7 @@ class ObjectsScreen(ObjectActions):
 
     def show_resource(self, resource: GVR, *, namespaced: bool, key: str = "") -> None:
         """Show another resource, and put the cursor on an object of it where its key is given."""
-        self._wanted = key
+        self._wanted, self._wanted_since = key, self.ktui.session.world.clock.monotonic()
         if resource != self.table.resource or not key:
             self.table = self._table_of(resource, namespaced=namespaced, wide=self.table.wide)
             self.detail.display = False
@@ -162,6 +164,11 @@ class ObjectsScreen(ObjectActions):
         self.objects.show(self.table.titles, self.table.rows, empty=self._empty(namespace))
         if self._wanted in self.table:
             self._go_to_wanted()
+        elif self._wanted and not is_coming and self.table.columns and now - self._wanted_since >= MISSING_SECONDS:
+            name = self._wanted.removeprefix("/")
+            self._wanted = ""
+            told = f"{self.table.resource.group_resource} {name} is not there: it may have been deleted"
+            self.notify(told, severity="warning", markup=False)
         if self.detail.display and self._is_inside_old(now):
             self.action_yaml()
 

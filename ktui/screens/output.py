@@ -76,6 +76,7 @@ class Output(Guarded, ModalScreen[int]):
         self._beside = BESIDE_LINES
         self._height = 0  # that was asked for last
         self._printed = Printed()
+        self._fresh: list[PrintedLine] = []  # printed, and not shown yet
         self._state = "◐ running · Esc ends it"
         self._is_over = False
         self._waits_for = ""  # why it takes so long
@@ -127,6 +128,13 @@ class Output(Guarded, ModalScreen[int]):
     # -- lines
 
     def take(self, lines: list[PrintedLine]) -> None:
+        """What is printed at once is shown at once: a table of 12,000 events comes line by line."""
+        if not self._fresh:
+            self.call_later(self._show_fresh)
+        self._fresh += lines
+
+    def _show_fresh(self) -> None:
+        lines, self._fresh = self._fresh, []
         fresh, dropped = self._printed.add(lines)
         self.lines.show(self._printed.shown, fresh=fresh, dropped=dropped)
         if self._printed.left_out:

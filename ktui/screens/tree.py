@@ -140,7 +140,8 @@ class TreeScreen(PolledScreen):
         pane = self.query_one(TablePane)
         pane.problem = self.problem
         pane.note = f"and {self._more} more: n chooses a namespace, t lists all" if self._more else ""
-        pane.title = f"{self._only} and what they own" if self._only else TITLE
+        place = f" in {self.ktui.namespace}" if self.ktui.namespace else ""
+        pane.title = (f"{self._only} and what they own" if self._only else TITLE) + place
         rows = self._tree.rows(self.ktui.summary.now, self._only)
         pane.show(TITLES, rows, empty=self.if_empty(EMPTY))
         self._draw_detail(pane.key)

@@ -6,6 +6,7 @@ import yaml
 from textual.widgets import TextArea
 
 from engine.api.types import DEPLOYMENTS, GVR, PODS
+from ktui.models.link import Link
 from ktui.screens.editor import Editor
 from ktui.screens.objects import ObjectsScreen
 from ktui.screens.output import Output
@@ -611,3 +612,9 @@ async def test_a_secret_is_decoded(show: Show) -> None:
         await driver.until(lambda: driver.find(Grid).key == "default/keys")
         await driver.press("x")
         await driver.sees(":secrets/keys, decoded", "word: sesame", "raw: (1 bytes that are no text)", "two: |-")
+
+
+async def test_what_a_link_leads_to_and_is_gone_is_said_to_be(show: Show) -> None:
+    async with show() as driver:
+        driver.app.go_to(Link("deployments", "gone", "default"))
+        await driver.sees("default/gone is not there")

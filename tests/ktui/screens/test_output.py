@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TextIO
+from collections.abc import Sequence
+from typing import Any, TextIO
+
+import pytest
 
 from engine.api.types import GVR
-from ktui.models.printed import LINES_KEPT, SLACK
+from ktui.models.printed import LINES_KEPT, SLACK, PrintedLine
 from ktui.screens.output import Command, Output
+from ktui.widgets.printed_lines import PrintedLines
 from tests.ktui.screens.conftest import Show
 
 CONFIG_MAPS = GVR("", "v1", "configmaps")
@@ -71,3 +75,20 @@ async def test_colours_of_a_log_are_shown_and_what_steers_a_terminal_is_not(show
         driver.app.push_screen(Output("get x", command))
         await driver.sees("red and plain ", "日本語")
         await driver.misses("\x1b", "[2J")
+
+
+async def test_lines_that_come_at_once_are_shown_at_once(show: Show, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table of twelve thousand events comes line by line, and kept the screen for as long as each was shown."""
+    shown: list[int] = []
+    show_lines = PrintedLines.show
+
+    def count(lines: PrintedLines, printed: Sequence[PrintedLine], **others: Any) -> None:
+        shown.append(len(printed))
+        show_lines(lines, printed, **others)
+
+    monkeypatch.setattr(PrintedLines, "show", count)
+    async with show() as driver:
+        command, _ = printing(*(f"line {number}\n" for number in range(1_000)))
+        driver.app.push_screen(Output("get x", command))
+        await driver.sees("line 0", "✓ done")
+        assert shown == [1_000]
