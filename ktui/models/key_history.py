@@ -53,6 +53,8 @@ def written_by(obj: Any, before: Any = None) -> str:
     newer = [entry for entry in entries if times.get(_identity(entry), "") != entry.get("time")]
     if times and not newer:
         newer = [entry for entry in entries if not entry.get("time")]
+        if not newer and _node(obj) and not _node(before):
+            return "binding"  # whose writer no field tells
     fresh = [entry for entry in newer if _identity(entry) not in times]
     newest = max(fresh or newer or entries, key=lambda entry: entry.get("time") or "")
     return " ".join(filter(None, (newest.get("manager"), newest.get("subresource"))))
@@ -61,6 +63,10 @@ def written_by(obj: Any, before: Any = None) -> str:
 def _entries(obj: Any) -> list[Json]:
     metadata = obj.get("metadata") if isinstance(obj, dict) else None
     return (metadata.get("managedFields") or []) if isinstance(metadata, dict) else []
+
+
+def _node(pod: Json) -> str:
+    return str((pod.get("spec") or {}).get("nodeName") or "")
 
 
 def _identity(entry: Json) -> tuple[Any, ...]:

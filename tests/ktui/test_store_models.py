@@ -248,6 +248,8 @@ def test_who_wrote_an_object_last() -> None:
         ("kubectl-label", "", "07"), ("kubectl", "scale", ""), ("kube-controller-manager", "status", "07")
     )
     assert written_by(labelled, seen) == "kubectl-label"
+    waiting = managed(("kube-controller-manager", "", "01"))
+    assert written_by({**waiting, "spec": {"nodeName": "node-1"}}, waiting) == "binding"
     assert not written_by({"metadata": {}})
     assert not written_by("no object")
 

@@ -41,7 +41,7 @@ async def test_an_engine_that_is_slow_to_answer_is_said_to_be_busy_and_heard_all
 ) -> None:
     engine = Slow(virtual_clock)
     summaries = feed.follow(Session(name="default", client=Client(engine, user_agent="ktui"), world=world))
-    assert (await anext(summaries)).state == feed.STARTING
+    assert (await anext(summaries)).state == feed.CONNECTING
     assert (await anext(summaries)).state == ""
     engine.seconds = 3 * feed.PATIENCE_SECONDS + 0.5
     told = [(await anext(summaries)).state for _ in range(4)]
