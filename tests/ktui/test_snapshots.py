@@ -139,6 +139,8 @@ async def split(pilot: Pilot[Any]) -> None:
     await driver.press("p", "vertical_line")
     refresh(driver.app)
     await driver.sees("▶ 2 Objects", "pinned", "Running", "12s")
+    if pilot.app.size.width >= 200:  # told once it is known that there is room
+        await driver.sees("hidden: r reads")
 
 
 async def command_line(pilot: Pilot[Any]) -> None:
