@@ -66,7 +66,8 @@ def _entries(obj: Any) -> list[Json]:
 
 
 def _node(pod: Json) -> str:
-    return str((pod.get("spec") or {}).get("nodeName") or "")
+    spec = pod.get("spec")
+    return str(spec.get("nodeName") or "") if isinstance(spec, dict) else ""
 
 
 def _identity(entry: Json) -> tuple[Any, ...]:

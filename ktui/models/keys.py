@@ -9,7 +9,7 @@ from typing import Any
 from engine.api.errors import ApiError
 from engine.api.selectors import LabelSelector
 from ktui.models.grid_row import GridRow
-from ktui.models.row_filter import FIELDS, LABELS, split
+from ktui.models.row_filter import FIELDS, LABELS, has_words, split
 
 ROOT = "/registry/"
 TITLES = ("KEY", "CREATE", "MOD", "VER", "SIZE", "LEASE")
@@ -53,10 +53,7 @@ class KeyFilter:
 
     def takes(self, key: str) -> bool:
         """By its name: which labels the object in it has is not told with a revision."""
-        name = key.lower()
-        return key.startswith(self.prefix) and all(
-            word[1:] not in name if word.startswith("!") and len(word) > 1 else word in name for word in self.words
-        )
+        return key.startswith(self.prefix) and has_words(key, self.words)
 
 
 ALL_KEYS = KeyFilter()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ktui.models.row_filter import has_words
+
 LINES_KEPT = 100_000
 SLACK = 10_000  # lines more, until the oldest are dropped
 
@@ -65,12 +67,7 @@ class Printed:
         return gone
 
     def _takes(self, line: PrintedLine) -> bool:
-        if not self._words:
-            return True
-        said = line.text.lower()
-        return all(
-            (word[1:] not in said) if len(word) > 1 and word.startswith("!") else (word in said) for word in self._words
-        )
+        return not self._words or has_words(line.text, self._words)
 
     @property
     def text(self) -> str:

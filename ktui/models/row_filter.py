@@ -12,7 +12,7 @@ status=Running       the column STATUS says so, with a sign before it or without
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -80,6 +80,12 @@ class RowFilter:
 
     def _has_words(self, text: str) -> bool:
         return all(_has(text, word) for word in self.words) and all(found.search(text) for found in self.patterns)
+
+
+def has_words(text: str, words: Iterable[str]) -> bool:
+    """Whether a line has all of these, in lower case, wherever; of `!word` whether it has it not."""
+    said = text.lower()
+    return all((word[1:] not in said) if len(word) > 1 and word.startswith("!") else (word in said) for word in words)
 
 
 def _is(row: GridRow, column: int, equal: bool, value: str) -> bool:

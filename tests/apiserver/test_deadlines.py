@@ -101,11 +101,17 @@ async def test_what_comes_over_a_socket_is_not_waited_for_without_end(
     await store.close()
 
 
-async def test_who_is_cut_off_by_a_stop_is_told_to_come_again(virtual_clock: VirtualClock) -> None:
-    world = World.create(clock=virtual_clock, seed=1, latencies={"store": (20_000, 20_000)})
-    store = await SqliteStore.open(None, clock=virtual_clock)
+async def slow_server(clock: VirtualClock) -> tuple[ApiServer, SqliteStore]:
+    """One whose store takes twenty seconds for each write."""
+    world = World.create(clock=clock, seed=1, latencies={"store": (20_000, 20_000)})
+    store = await SqliteStore.open(None, clock=clock)
     server = ApiServer(world, store)
     await server.start()
+    return server, store
+
+
+async def test_who_is_cut_off_by_a_stop_is_told_to_come_again(virtual_clock: VirtualClock) -> None:
+    server, store = await slow_server(virtual_clock)
     request = Request("POST", PATH, body=config_map("a"), certificate=ADMIN)
     async with asyncio.TaskGroup() as group:
         asked = group.create_task(server.handle(request))
@@ -118,10 +124,7 @@ async def test_who_is_cut_off_by_a_stop_is_told_to_come_again(virtual_clock: Vir
 
 
 async def test_a_write_ends_with_who_waits_no_more(virtual_clock: VirtualClock) -> None:
-    world = World.create(clock=virtual_clock, seed=1, latencies={"store": (20_000, 20_000)})
-    store = await SqliteStore.open(None, clock=virtual_clock)
-    server = ApiServer(world, store)
-    await server.start()
+    server, store = await slow_server(virtual_clock)
     request = Request("POST", PATH, body=config_map("a"), certificate=ADMIN)
     asked = asyncio.ensure_future(server.handle(request))
     await virtual_clock.sleep(1)

@@ -250,6 +250,7 @@ def test_who_wrote_an_object_last() -> None:
     assert written_by(labelled, seen) == "kubectl-label"
     waiting = managed(("kube-controller-manager", "", "01"))
     assert written_by({**waiting, "spec": {"nodeName": "node-1"}}, waiting) == "binding"
+    assert written_by({**waiting, "spec": "any"}, waiting) == "kube-controller-manager"
     assert not written_by({"metadata": {}})
     assert not written_by("no object")
 
