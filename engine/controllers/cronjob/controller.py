@@ -189,13 +189,13 @@ class _Run:
         except ScheduleError as error:
             self._tell(WARNING, "InvalidSchedule", f"invalid schedule: {spec['schedule']} : {error}")
             return None
-        if found.missed > TOO_MANY:
-            self._tell(
-                WARNING,
-                "TooManyMissedTimes",
-                "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew",
-            )
         if found.at is not None:
+            if found.missed > TOO_MANY:
+                self._tell(
+                    WARNING,
+                    "TooManyMissedTimes",
+                    "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew",
+                )
             await self._start(found.at, schedule)
         return next_in({**self._cron_job, "status": self._status}, schedule, self._now)
 
