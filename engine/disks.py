@@ -7,6 +7,7 @@ dies with the process, as containers do. Source of modes and owners: pkg/volume 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 
 SETGID = 0o2000
 DIRECTORY_MODE, FILE_MODE = 0o755, 0o644
@@ -22,9 +23,10 @@ def size_of(text: str) -> int:
 
 class Volume(dict[str, str]):
     """Text by path inside the volume. `modes` and `owners` (user and group) are of what is not the usual, the volume's
-    own stand at "". A `medium` of Memory is a tmpfs."""
+    own stand at "". `links` are symbolic ones, with what they say. A `medium` of Memory is a tmpfs, whose own mode is
+    sticky. `written_at` is when a kubelet wrote what is in it, of others None."""
 
-    __slots__ = ("directories", "group", "medium", "modes", "owners", "read_only")
+    __slots__ = ("directories", "group", "links", "medium", "modes", "owners", "read_only", "written_at")
 
     def __init__(
         self,
@@ -35,12 +37,14 @@ class Volume(dict[str, str]):
         medium: str = "",
     ) -> None:
         super().__init__(files or {})
-        self.modes: dict[str, int] = {"": 0o777, **(modes or {})}
+        self.modes: dict[str, int] = {"": 0o1777 if medium == MEMORY else 0o777, **(modes or {})}
         self.owners: dict[str, tuple[int, int]] = {}
         self.directories: set[str] = set()
+        self.links: dict[str, str] = {}
         self.group: int | None = None
         self.read_only = read_only
         self.medium = medium
+        self.written_at: datetime | None = None
 
     def give_to(self, group: int | None) -> None:
         """A Pod's fsGroup gets what is in it, and what will be written."""
@@ -51,13 +55,9 @@ class Volume(dict[str, str]):
         for path in self:
             self.modes[path] = self.modes.get(path, FILE_MODE) | (_READ_MASK if self.read_only else _WRITE_MASK)
 
-    def become(self, other: Volume) -> None:
-        """Hold what the other holds: containers keep the volume that they have mounted."""
-        if self == other and self.modes == other.modes and self.owners == other.owners:
-            return
-        self.clear()
-        self.update(other)
-        self.modes, self.owners, self.group = other.modes, other.owners, other.group
+    def holds_as(self, other: Volume) -> bool:
+        """Whether it has the same files, with the same modes and owners."""
+        return self == other and self.modes == other.modes and self.owners == other.owners
 
     def mode_of(self, path: str, *, directory: bool = False) -> int:
         if not directory:

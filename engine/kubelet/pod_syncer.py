@@ -65,6 +65,7 @@ class Syncer:
         self._recorder = recorder
         self._allocation = allocation
         self._rng = world.rng.stream(f"pod-resync/{node_name}")
+        self._volume_rng = world.rng.stream(f"volumes/{node_name}")
         self._volumes: dict[str, Volumes] = {}
         self._pods: dict[str, Object] = {}  # as they were when their volumes were made
         self._mount_backoff = Backoff(world.clock, initial=FIRST_MOUNT_RETRY, maximum=LAST_MOUNT_RETRY)
@@ -146,7 +147,7 @@ class Syncer:
         if not await self._is_attached(pod):
             self._waiting_for_volumes[uid] = None
             return None
-        volumes = Volumes(self._references)
+        volumes = Volumes(self._references, self._world.clock, self._volume_rng)
         try:
             await volumes.set_up(pod)
         except MountError as error:

@@ -13,13 +13,16 @@ from collections.abc import Mapping
 
 from engine.api.errors import ApiError
 from engine.api.types import Object
+from engine.clock import Clock
 from engine.disks import FILE_MODE, MEMORY, Volume
 from engine.kubelet import pods
+from engine.kubelet.atomic_volume import AtomicVolume
 from engine.kubelet.cri import Mount
 from engine.kubelet.host_paths import check, within
 from engine.kubelet.kuberuntime.downward import field_value, resource_value
 from engine.kubelet.kuberuntime.env import References, expand, names_in
 from engine.kubelet.kuberuntime.errors import ConfigError
+from engine.rng import Rng
 
 
 class MountError(Exception):
@@ -33,9 +36,11 @@ class MountError(Exception):
 class Volumes:
     """The volumes of one Pod, for its life and shared by its containers."""
 
-    def __init__(self, references: References) -> None:
+    def __init__(self, references: References, clock: Clock, rng: Rng) -> None:
         self.filled_at = float("-inf")  # when objects were last read, by the clock of whoever sets up
         self._references = references
+        self._clock = clock
+        self._rng = rng
         self._volumes: dict[str, Volume] = {}
 
     @property
@@ -44,13 +49,13 @@ class Volumes:
 
     async def set_up(self, pod: Object) -> None:
         """Make what is not there yet. Raises MountError for sources that are neither there nor optional."""
-        await self._make(pod, [volume for volume in _of(pod) if volume["name"] not in self._volumes], lazily=True)
+        await self._make(pod, [volume for volume in _of(pod) if volume["name"] not in self._volumes])
 
     async def refresh(self, pod: Object) -> None:
         """Read again what other objects say. What has gone meanwhile leaves its volume as it is."""
         made = [volume for volume in _of(pod) if is_refreshed(volume) and not _has_token(volume)]
         try:
-            await self._make(pod, made, lazily=True)
+            await self._make(pod, made)
         except MountError:
             return
 
@@ -69,46 +74,53 @@ class Volumes:
             except (ConfigError, ApiError):
                 continue
             _add(made, part)
-        known = self._volumes.setdefault(volume["name"], made)
-        made.update({path: text for path, text in known.items() if path not in made})
-        self._put(pod, volume["name"], made)
+        known = self._atomic(volume["name"]).payload
+        if known is not None:
+            made.update({path: text for path, text in known.items() if path not in made})
+        self._put(pod, volume, made)
 
-    async def _make(self, pod: Object, volumes: list[Object], *, lazily: bool) -> None:
+    async def _make(self, pod: Object, volumes: list[Object]) -> None:
         errors = []
         for volume in volumes:
-            if lazily and _has_token(volume):
-                self._volumes.setdefault(volume["name"], Volume(read_only=True, medium=MEMORY))
+            if _has_token(volume) and not _is_mounted_in_part(pod, volume):
+                self._atomic(volume["name"])
                 continue
             try:
-                made = await _volume(pod, volume, self._references)
-                if volume.get("hostPath"):
-                    self._volumes[volume["name"]] = made  # the node's: no Pod's fsGroup gets it
-                else:
-                    self._put(pod, volume["name"], made)
+                self._put(pod, volume, await _volume(pod, volume, self._references))
             except ConfigError as error:
                 errors.append(f'MountVolume.SetUp failed for volume "{volume["name"]}" : {error}')
         if errors:
             raise MountError(errors)
 
-    def _put(self, pod: Object, name: str, volume: Volume) -> None:
+    def _put(self, pod: Object, volume: Object, made: Volume) -> None:
         """Containers hold on to a volume: only its contents change."""
-        volume.give_to((pod["spec"].get("securityContext") or {}).get("fsGroup"))
-        self._volumes.setdefault(name, volume).become(volume)
+        name, group = volume["name"], (pod["spec"].get("securityContext") or {}).get("fsGroup")
+        if is_refreshed(volume):
+            self._atomic(name).write(made, group, self._clock, self._rng)
+            return
+        if not volume.get("hostPath"):  # the node's: no Pod's fsGroup gets it
+            made.give_to(group)
+        self._volumes[name] = made
+
+    def _atomic(self, name: str) -> AtomicVolume:
+        known = self._volumes.get(name)
+        if not isinstance(known, AtomicVolume):
+            known = self._volumes[name] = AtomicVolume()
+        return known
 
     def mounts(self, pod: Object, container: Object, env: Mapping[str, str]) -> tuple[Mount, ...]:
         """Raises ConfigError where a path inside a volume cannot be made of the container's variables."""
         directory = f"/var/lib/kubelet/pods/{pods.uid_of(pod)}/volumes"
         on_host = {volume["name"]: within(volume["hostPath"]["path"]) for volume in _of(pod) if volume.get("hostPath")}
-        return tuple(
-            Mount(
-                mount["mountPath"],
-                f"{directory}/{mount['name']}",
-                bool(mount.get("readOnly")),
-                self._volumes.get(mount["name"]),
-                "/".join(filter(None, (on_host.get(mount["name"]), _sub_path(mount, env)))),
-            )
-            for mount in container.get("volumeMounts") or ()
-        )
+        made = []
+        for mount in container.get("volumeMounts") or ():
+            volume, part = self._volumes.get(mount["name"]), _sub_path(mount, env)
+            if part and isinstance(volume, AtomicVolume):
+                volume = volume.part(part)
+            where = "/".join(filter(None, (on_host.get(mount["name"]), part)))
+            source = f"{directory}/{mount['name']}"
+            made.append(Mount(mount["mountPath"], source, bool(mount.get("readOnly")), volume, where))
+        return tuple(made)
 
 
 def _sub_path(mount: Object, env: Mapping[str, str]) -> str:
@@ -137,6 +149,15 @@ def is_refreshed(volume: Object) -> bool:
 def follows_objects(pod: Object) -> bool:
     """Whether the Pod has a volume of a ConfigMap or Secret that somebody has named in it."""
     return any(is_refreshed(volume) and not _has_token(volume) for volume in _of(pod))
+
+
+def _is_mounted_in_part(pod: Object, volume: Object) -> bool:
+    """Whether a container that starts is given what the volume then holds, once and for all."""
+    return any(
+        mount["name"] == volume["name"] and (mount.get("subPath") or mount.get("subPathExpr"))
+        for container in (*(pod["spec"].get("initContainers") or ()), *pod["spec"]["containers"])
+        for mount in container.get("volumeMounts") or ()
+    )
 
 
 def _has_token(volume: Object) -> bool:
@@ -207,8 +228,12 @@ async def _source(pod: Object, source: Object, projected: Object, references: Re
 async def _token(pod: Object, projection: Object, mode: int, references: References) -> Volume:
     """Whoever runs as somebody else, or for a group, has the token for itself alone (projected.go collectData)."""
     path, user, group = projection["path"], _user(pod), (pod["spec"].get("securityContext") or {}).get("fsGroup")
+    try:
+        token = await references.token(pod, projection)
+    except ApiError as error:
+        raise ConfigError(f"failed to fetch token: {error}") from None
     made = Volume(
-        {path: await references.token(pod, projection)},
+        {path: token},
         {path: mode if user is None and group is None else 0o600},
         read_only=True,
     )

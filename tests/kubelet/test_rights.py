@@ -120,7 +120,7 @@ async def test_a_pods_group_gets_its_volumes(world: World) -> None:
         volumes = [volume("own", emptyDir={}), volume("secret", secret={"secretName": "keys", "defaultMode": 0o400})]
         mounts = [{"name": "own", "mountPath": "/own"}, {"name": "secret", "mountPath": "/secret"}]
         security = {"runAsUser": 1001, "runAsGroup": 2002, "fsGroup": 3003, "supplementalGroups": [4004]}
-        command = "id; touch /own/f; stat -c '%A %u:%g' /own /own/f; stat -c '%a %g' /secret/key; cat /secret/key"
+        command = "id; touch /own/f; stat -c '%A %u:%g' /own /own/f; stat -Lc '%a %g' /secret/key; cat /secret/key"
         said = await printed(
             node, command, container={"volumeMounts": mounts}, volumes=volumes, securityContext=security
         )

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, MutableSet
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from engine.disks import DIRECTORY_MODE, Volume, size_of
 from engine.kubelet.cri import Identity
+from engine.kubelet.runtime.directories import Directories, Mounted
+from engine.kubelet.runtime.links import followed
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _ROOT = Identity()
@@ -23,71 +25,6 @@ _MODES = {"/tmp": 0o1777, "/var/tmp": 0o1777, "/dev/shm": 0o1777, "/root": 0o700
 # What is mounted over the root of any container.
 _READ_ONLY = 0o444
 _DEVICES, _KERNEL = ("/dev", "/proc", "/sys"), ("/proc/sys", "/sys")
-
-
-class _Mounted(NamedTuple):
-    path: str  # where it is in the container, without a slash at the end
-    volume: Volume
-    sub_path: str
-    read_only: bool
-
-    def key(self, path: str) -> str | None:
-        """The volume's key of a path in the container; None if the path is not below the mount."""
-        if path != self.path and not path.startswith(f"{self.path}/"):
-            return None
-        inside = path[len(self.path) + 1 :]
-        return "/".join(filter(None, (self.sub_path, inside)))
-
-    def shown(self, keys: Iterable[str]) -> Iterator[str]:
-        """Where keys of the volume are in the container."""
-        for key in keys:
-            if not self.sub_path or key == self.sub_path or key.startswith(f"{self.sub_path}/"):
-                inside = key[len(self.sub_path) :].lstrip("/")
-                yield f"{self.path}/{inside}" if inside else self.path
-
-
-class Directories(MutableSet[str]):
-    """Absolute paths. Those above a file are there because it is, and need not be among them."""
-
-    def __init__(self, files: Files, paths: Iterable[str]) -> None:
-        self._files = files
-        self._own = set(paths)
-
-    def __contains__(self, path: object) -> bool:
-        if path in self._own:
-            return True
-        mounted = self._files.mounted(str(path))
-        return mounted is not None and mounted.key(str(path)) in mounted.volume.directories
-
-    def __iter__(self) -> Iterator[str]:
-        yield from self._own
-        for mounted in self._files.mounts:
-            yield from mounted.shown(mounted.volume.directories)
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-    def add(self, path: str) -> None:
-        """Raises OSError where it may not be made."""
-        if path in self or not path:
-            return
-        self._files.check_writable(path)
-        mounted = self._files.mounted(path)
-        if mounted is not None and (key := mounted.key(path)):
-            mounted.volume.directories.add(key)
-        else:
-            self._own.add(path)
-        self._files.own(path)
-
-    def show(self, path: str) -> None:
-        """Have it without asking who may make it: a mount point."""
-        self._own.add(path)
-
-    def discard(self, path: str) -> None:
-        mounted = self._files.mounted(path)
-        if mounted is not None:
-            mounted.volume.directories.discard(mounted.key(path) or "")
-        self._own.discard(path)
 
 
 class Shown(Protocol):
@@ -113,13 +50,14 @@ class Files(MutableMapping[str, str]):
         privileged: bool = False,
         termination_log: str = "",
     ) -> None:
-        self.mounts: list[_Mounted] = []
+        self.mounts: list[Mounted] = []
         self.directories = Directories(self, directories)
         self.identity = identity
         self.read_only = read_only  # but for what is mounted over it
         self.privileged = privileged
         self._termination_log = termination_log  # a mount that anybody may write
         self._own: dict[str, str] = {}
+        self._links: dict[str, str] = {}
         self._lower = lower
         self._of_image = frozenset(directories)
         self._hidden: set[str] = set()  # files of the image that the container has deleted
@@ -131,8 +69,11 @@ class Files(MutableMapping[str, str]):
         self.kernel: Shown | None = None
 
     def modified(self, path: str) -> datetime | None:
-        """When the container wrote it last; of all else when the container was made."""
-        return self._written.get(path, self.created)
+        """When the container wrote it last, or the kubelet; of all else when the container was made."""
+        if (at := self._written.get(path)) is not None:
+            return at
+        mounted = self.mounted(path)
+        return self.created if mounted is None else mounted.volume.written_at or self.created
 
     def written(self) -> tuple[int, int]:
         """What the container has written itself, volumes apart: bytes and files."""
@@ -142,10 +83,10 @@ class Files(MutableMapping[str, str]):
 
     def mount(self, path: str, volume: Volume, sub_path: str = "", *, read_only: bool = False) -> None:
         """Show a volume, or a part of it, at a path. The longest path wins."""
-        self.mounts.append(_Mounted(path.rstrip("/"), volume, sub_path.strip("/"), read_only or volume.read_only))
+        self.mounts.append(Mounted(path.rstrip("/"), volume, sub_path.strip("/"), read_only or volume.read_only))
         self.mounts.sort(key=lambda mounted: -len(mounted.path))
 
-    def mounted(self, path: str) -> _Mounted | None:
+    def mounted(self, path: str) -> Mounted | None:
         return next((mounted for mounted in self.mounts if mounted.key(path) is not None), None)
 
     def below(self, root: str) -> Files:
@@ -166,10 +107,45 @@ class Files(MutableMapping[str, str]):
                 return mounted.volume, key
         return self._own, path
 
+    # -- links
+
+    def link_at(self, path: str) -> str | None:
+        """What the symbolic link says that stands at a path; None where none does."""
+        mounted = self.mounted(path)
+        if mounted is None:
+            return self._links.get(path)
+        return mounted.volume.links.get(mounted.key(path) or "")
+
+    def links(self) -> Iterator[str]:
+        """Where symbolic links are."""
+        yield from self._links
+        for mounted in self.mounts:
+            yield from mounted.shown(mounted.volume.links)
+
+    def link(self, path: str, target: str) -> None:
+        """Make a symbolic link. Raises OSError where it may not be made."""
+        path = self.resolved(path, last=False)
+        self.check_writable(path, follow=False)
+        mounted = self.mounted(path)
+        if mounted is None:
+            self._links[path] = target
+        else:
+            mounted.volume.links[mounted.key(path) or ""] = target
+        self.own(path)
+        if self._now is not None:
+            self._written[path] = self._now()
+
+    def resolved(self, path: str, *, last: bool = True) -> str:
+        """Where a path leads; `last` says whether its last part is followed too."""
+        if self._links or any(mounted.volume.links and mounted.key(path) is not None for mounted in self.mounts):
+            return followed(path, self.link_at, last=last)
+        return path
+
     # -- modes and owners
 
     def mode_of(self, path: str, *, directory: bool = False) -> int | None:
         """None for a file whose mode nobody has said."""
+        path = self.resolved(path)
         if not directory and self._shown(path) is not None:
             return _READ_ONLY
         mounted = self.mounted(path)
@@ -179,6 +155,7 @@ class Files(MutableMapping[str, str]):
 
     def set_mode(self, path: str, mode: int) -> None:
         """Raises OSError for those who may not."""
+        path = self.resolved(path)
         self._check_owner(path)
         mounted = self.mounted(path)
         if mounted is None:
@@ -186,8 +163,9 @@ class Files(MutableMapping[str, str]):
         else:
             mounted.volume.modes[mounted.key(path) or ""] = mode
 
-    def owner_of(self, path: str) -> tuple[int, int]:
+    def owner_of(self, path: str, *, follow: bool = True) -> tuple[int, int]:
         """User and group."""
+        path = self.resolved(path, last=follow)
         mounted = self.mounted(path)
         if mounted is not None:
             return mounted.volume.owner_of(mounted.key(path) or "")
@@ -195,6 +173,7 @@ class Files(MutableMapping[str, str]):
 
     def set_owner(self, path: str, uid: int | None, gid: int | None) -> None:
         """Raises OSError for those who may not."""
+        path = self.resolved(path)
         self._check_owner(path, root_only=uid is not None)
         was = self.owner_of(path)
         owners, key = self._owners_at(path)
@@ -221,8 +200,9 @@ class Files(MutableMapping[str, str]):
 
     # -- who may
 
-    def check_writable(self, path: str) -> None:
+    def check_writable(self, path: str, *, follow: bool = True) -> None:
         """Raises OSError if the processes may not write a file, or make what is not there yet."""
+        path = self.resolved(path, last=follow)
         if path == self._termination_log:
             return
         self._check_read_only(path)
@@ -263,12 +243,13 @@ class Files(MutableMapping[str, str]):
     def __getitem__(self, path: str) -> str:
         if (shown := self._shown(path)) is not None:
             return shown
-        files, key = self._place(path)
+        files, key = self._place(self.resolved(path))
         if files is self._own and key not in self._own and key not in self._hidden:
             return self._lower[key]
         return files[key]
 
     def __setitem__(self, path: str, text: str) -> None:
+        path = self.resolved(path)
         self.check_writable(path)
         files, key = self._place(path)
         new = path not in self
@@ -288,7 +269,11 @@ class Files(MutableMapping[str, str]):
     def __delitem__(self, path: str) -> None:
         if self._shown(path) is not None:
             raise OSError(errno.EPERM, os.strerror(errno.EPERM), path)
+        path = self.resolved(path, last=False)
         self._check_read_only(path)
+        if self.link_at(path) is not None:
+            self._unlink(path)
+            return
         files, key = self._place(path)
         of_image = files is self._own and key in self._lower and key not in self._hidden
         if key in files or not of_image:
@@ -300,8 +285,17 @@ class Files(MutableMapping[str, str]):
             self._modes.pop(path, None)
             self._owners.pop(path, None)
 
+    def _unlink(self, path: str) -> None:
+        mounted = self.mounted(path)
+        if mounted is None:
+            del self._links[path]
+        else:
+            del mounted.volume.links[mounted.key(path) or ""]
+        self._written.pop(path, None)
+
     def __iter__(self) -> Iterator[str]:
         yield from self.stored()
+        yield from (path for path in self.links() if path in self)
         if self.kernel is not None:
             yield from self.kernel.paths()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import posixpath
 import re
 from collections.abc import Callable, Mapping
 
@@ -147,11 +148,20 @@ def _trim(operator: str, value: str, pattern: str) -> str:
     return value
 
 
-def glob(pattern: str, paths: list[str], *, directory: str) -> list[str]:
-    """The files that a pattern matches, sorted; none leaves the pattern as it stands."""
-    absolute = pattern if pattern.startswith("/") else f"{directory.rstrip('/')}/{pattern}"
-    depth = absolute.count("/")
-    found = sorted(path for path in paths if path.count("/") == depth and fnmatch.fnmatchcase(path, absolute))
+def glob(pattern: str, names_in: Callable[[str], list[str]], *, directory: str) -> list[str]:
+    """What a pattern matches, sorted; nothing leaves the pattern as it stands. `names_in` tells what is in a directory;
+    names that begin with a dot are matched by a dot alone."""
+    found = [""] if pattern.startswith("/") else [directory.rstrip("/")]
+    for part in pattern.strip("/").split("/"):
+        if part in (".", ".."):
+            found = [f"{above}/{part}" for above in found]
+            continue
+        found = [
+            f"{above}/{name}"
+            for above in found
+            for name in names_in(posixpath.normpath(above or "/"))
+            if fnmatch.fnmatchcase(name, part) and (part.startswith(".") or not name.startswith("."))
+        ]
     if not pattern.startswith("/"):
         found = [path[len(directory.rstrip("/")) + 1 :] for path in found]
-    return found or [pattern]
+    return sorted(found) or [pattern]

@@ -14,7 +14,8 @@ from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from engine.kubelet.cri import Identity
-from engine.kubelet.runtime.files import Directories, Files
+from engine.kubelet.runtime.directories import Directories
+from engine.kubelet.runtime.files import Files
 from engine.kubelet.runtime.shell.processes import Processes
 
 FOREVER = float("inf")

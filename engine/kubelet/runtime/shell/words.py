@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from functools import partial
 from typing import Protocol, TypeVar
 
+from engine.kubelet.runtime.shell.commands.tree import names_in
 from engine.kubelet.runtime.shell.control import ExitShell
 from engine.kubelet.runtime.shell.expansion import Arithmetic, apply_operator, glob
 from engine.kubelet.runtime.shell.lexer import Lexer, Part, ShellSyntaxError, Word
@@ -79,8 +81,8 @@ class Words:
         if current is not None:
             fields.append(current)
         if pattern:
-            paths = [*self._shell.machine.files, *self._shell.machine.directories]
-            return [path for field in fields for path in glob(field, paths, directory=self._shell.directory)]
+            look = partial(names_in, self._shell.machine)
+            return [path for field in fields for path in glob(field, look, directory=self._shell.directory)]
         return fields
 
     def text(self, word: Word) -> Steps[str]:

@@ -28,6 +28,7 @@ from engine.kubelet.runtime.shell.commands import (
     output,
     processes,
     sed,
+    symlinks,
     system,
     text,
     usage,
@@ -59,6 +60,7 @@ UTILITIES: Mapping[str, Command] = {
     **lookup.COMMANDS,
     **processes.COMMANDS,
     **sed.COMMANDS,
+    **symlinks.COMMANDS,
     **usage.COMMANDS,
 }
 

@@ -53,6 +53,9 @@ def _extract(call: Call, directory: str) -> int:
                 path = f"{directory.rstrip('/')}/{member.name.strip('/')}"
                 if member.isdir():
                     _make_directories(call, path)
+                elif member.issym():
+                    _make_directories(call, path.rpartition("/")[0])
+                    call.machine.files.link(path, member.linkname)
                 elif (content := archive.extractfile(member)) is not None:
                     _make_directories(call, path.rpartition("/")[0])
                     call.machine.files[path] = content.read().decode("utf-8", _ERRORS)
@@ -97,20 +100,35 @@ def _create(call: Call, directory: str, names: list[str]) -> int:
 
 
 def _add(call: Call, archive: tarfile.TarFile, path: str, name: str) -> None:
-    """A file, or a directory with all that is in it."""
+    """A file, a link as what it says, or a directory with all that is in it."""
+    files = call.machine.files
+    if (entry := look_at(call.machine, path, follow=False)) is not None and entry.target:
+        _add_link(call, archive, name, entry.target)
+        return
     text = read_file(call.machine, path)
     if text is not None:
         _add_file(call, archive, name, text)
         return
-    prefix = f"{path.rstrip('/')}/"
-    inside = sorted(file for file in call.machine.files if file.startswith(prefix))
-    folders = sorted(folder for folder in call.machine.directories if folder == path or folder.startswith(prefix))
-    for folder in folders or [path]:
-        member = tarfile.TarInfo(name + folder[len(path.rstrip("/")) :])
+    above = files.resolved(path).rstrip("/")
+    prefix = f"{above}/"
+    links = {link for link in files.links() if link.startswith(prefix)}
+    folders = {folder for folder in call.machine.directories if folder == above or folder.startswith(prefix)}
+    inside = {file for file in files if file.startswith(prefix)} - links
+    for folder in sorted(folders or {above}):
+        member = tarfile.TarInfo(name + folder[len(above) :])
         member.type, member.mode, member.mtime = tarfile.DIRTYPE, 0o755, int(call.machine.now().timestamp())
         archive.addfile(member)
-    for file in inside:
-        _add_file(call, archive, f"{name}/{file[len(prefix) :]}", call.machine.files[file])
+    for file in sorted(inside):
+        _add_file(call, archive, f"{name}/{file[len(prefix) :]}", files[file])
+    for link in sorted(links):
+        _add_link(call, archive, f"{name}/{link[len(prefix) :]}", files.link_at(link) or "")
+
+
+def _add_link(call: Call, archive: tarfile.TarFile, name: str, target: str) -> None:
+    member = tarfile.TarInfo(name)
+    member.type, member.linkname, member.mode = tarfile.SYMTYPE, target, 0o777
+    member.mtime = int(call.machine.now().timestamp())
+    archive.addfile(member)
 
 
 def _add_file(call: Call, archive: tarfile.TarFile, name: str, text: str) -> None:

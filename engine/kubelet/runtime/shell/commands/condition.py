@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engine.kubelet.runtime.shell.commands.call import Call, Command, read_file
+from engine.kubelet.runtime.shell.commands.tree import is_directory
 
 
 def _test(call: Call) -> int:
@@ -51,8 +52,9 @@ def _compare(left: str, operator: str, right: str) -> bool:
 def _unary(call: Call, operator: str, value: str) -> bool:
     path = call.path(value).rstrip("/") or "/"
     text = read_file(call.machine, path)
-    inside = any(file.startswith(f"{path}/") for file in call.machine.files)
-    directory = path in call.machine.directories or inside
+    directory = is_directory(call.machine, path)
+    files = call.machine.files
+    link = operator in ("-h", "-L") and files.link_at(files.resolved(path, last=False)) is not None
     tests = {
         "-n": bool(value),
         "-z": not value,
@@ -62,6 +64,8 @@ def _unary(call: Call, operator: str, value: str) -> bool:
         "-w": text is not None or directory,
         "-x": text is not None or directory,
         "-d": directory,
+        "-h": link,
+        "-L": link,
         "-s": bool(text),
     }
     if operator not in tests:

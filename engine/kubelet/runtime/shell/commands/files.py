@@ -48,7 +48,8 @@ def _rm(call: Call) -> int:
     for name in call.operands:
         path = call.path(name).rstrip("/")
         quoted = f"can't remove '{name}'" if call.machine.busybox else f"cannot remove '{name}'"
-        inside = [file for file in call.machine.files if file == path or file.startswith(f"{path}/")]
+        paths = {*call.machine.files, *call.machine.files.links()}
+        inside = sorted(file for file in paths if file == path or file.startswith(f"{path}/"))
         if not inside and path not in call.machine.directories and not force:
             status = call.fail(f"{quoted}: No such file or directory")
         try:

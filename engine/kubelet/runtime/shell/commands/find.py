@@ -71,7 +71,7 @@ class _Expression:
         if word == "-size":
             return _size(value)
         if word == "-type":
-            return lambda name, entry: ("d" if entry.directory else "f") in value.split(",")
+            return lambda name, entry: ("d" if entry.directory else "l" if entry.target else "f") in value.split(",")
         if word == "-path":
             return lambda name, entry: fnmatch.fnmatchcase(name, value)
         if word == "-iname":
@@ -83,10 +83,14 @@ class _Expression:
 
         def act(name: str, entry: Entry) -> bool:
             if word == "-delete":
-                machine.files.pop(entry.path, None)
-                machine.directories.discard(entry.path)
+                if entry.target:
+                    del machine.files[entry.path]
+                else:
+                    machine.files.pop(entry.path, None)
+                    machine.directories.discard(entry.path)
             elif word == "-ls":
-                out(f"{entry.permissions} {entry.links} {entry.owner} {entry.group} {entry.size} {name}\n")
+                shown = f"{name} -> {entry.target}" if entry.target else name
+                out(f"{entry.permissions} {entry.links} {entry.owner} {entry.group} {entry.size} {shown}\n")
             else:
                 out(f"{name}\0" if word == "-print0" else f"{name}\n")
             return True
@@ -115,7 +119,9 @@ def _size(value: str) -> Test:
 
 def _find(call: Call) -> int:
     words = list(call.argv[1:])
-    starts = []
+    follow, starts = False, []
+    while words and words[0] in ("-H", "-L", "-P"):
+        follow = words.pop(0) == "-L"
     while words and not words[0].startswith("-") and words[0] not in ("!", "("):
         starts.append(words.pop(0))
     try:
@@ -124,25 +130,28 @@ def _find(call: Call) -> int:
         return call.fail(str(error))
     status = 0
     for start in starts or ["."]:
-        entry = look_at(call.machine, call.path(start))
+        entry = look_at(call.machine, call.path(start), follow=follow)
         if entry is None:
             shown = start if call.machine.busybox else f"‘{start}’"
             status = call.fail(f"{shown}: No such file or directory")
             continue
-        for name, each, depth in list(_below(call, start, entry, 0, expression.most)):
+        found = _below(call, start, entry, most=expression.most, follow=follow)
+        for name, each, depth in list(found):
             if depth >= expression.least and expression.test(name, each) and not expression.acts:
                 call.io.stdout(f"{name}\n")
     return status
 
 
-def _below(call: Call, name: str, entry: Entry, depth: int, most: int) -> Iterator[tuple[str, Entry, int]]:
+def _below(
+    call: Call, name: str, entry: Entry, depth: int = 0, *, most: int, follow: bool
+) -> Iterator[tuple[str, Entry, int]]:
     yield name, entry, depth
     if not entry.directory or depth >= most:
         return
     for below in names_in(call.machine, entry.path):
-        inside = look_at(call.machine, join(entry.path, below))
+        inside = look_at(call.machine, join(entry.path, below), follow=follow)
         if inside is not None:
-            yield from _below(call, join(name, below), inside, depth + 1, most)
+            yield from _below(call, join(name, below), inside, depth + 1, most=most, follow=follow)
 
 
 COMMANDS: dict[str, Command] = {"find": _find}

@@ -55,9 +55,10 @@ def _texts(call: Call, names: list[str], *, recursive: bool) -> list[tuple[str, 
     for name in names or ["."]:
         path = call.path(name).rstrip("/") or "/"
         if recursive and is_directory(call.machine, path):
-            above = path.rstrip("/") + "/"
-            inside = sorted(file for file in call.machine.files if file.startswith(above))
-            found += [(f"{name.rstrip('/')}/{file[len(above) :]}", call.machine.files[file]) for file in inside]
+            files = call.machine.files
+            above = files.resolved(path).rstrip("/") + "/"
+            inside = sorted(file for file in files if file.startswith(above) and files.link_at(file) is None)
+            found += [(f"{name.rstrip('/')}/{file[len(above) :]}", files[file]) for file in inside]
         else:
             found.append((name, read_file(call.machine, path)))
     return found

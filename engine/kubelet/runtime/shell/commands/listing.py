@@ -19,7 +19,7 @@ def _ls(call: Call) -> int:
     letters = set(options)
     status, files, folders = 0, [], []
     for name in operands or ["."]:
-        entry = look_at(call.machine, call.path(name))
+        entry = look_at(call.machine, call.path(name), follow="L" in letters or not letters & {"d", "l", "n", "F"})
         if entry is None:
             missing = name if call.machine.busybox else f"cannot access '{name}'"
             status = call.fail(f"{missing}: No such file or directory", 1 if call.machine.busybox else 2)
@@ -52,7 +52,7 @@ def _directory(call: Call, folder: Named, letters: set[str], *, titled: bool) ->
 
 def _inside(call: Call, entry: Entry, letters: set[str]) -> list[Named]:
     names = [name for name in names_in(call.machine, entry.path) if letters & {"a", "A"} or not name.startswith(".")]
-    found = [(name, look_at(call.machine, join(entry.path, name))) for name in names]
+    found = [(name, look_at(call.machine, join(entry.path, name), follow="L" in letters)) for name in names]
     listed = _sorted([(name, each) for name, each in found if each is not None], letters)
     if "a" in letters:
         above = look_at(call.machine, entry.path.rpartition("/")[0] or "/") or entry
@@ -79,6 +79,8 @@ def _print(call: Call, entries: list[Named], letters: set[str]) -> None:
 def _marked(name: str, entry: Entry, letters: set[str]) -> str:
     if entry.directory and letters & {"F", "p"}:
         return f"{name}/"
+    if "F" in letters and entry.target:
+        return f"{name}@"
     return f"{name}*" if "F" in letters and entry.mode & 0o111 and not entry.directory else name
 
 
@@ -95,7 +97,8 @@ def _long(call: Call, entries: list[Named], letters: set[str]) -> str:
     for (name, entry), owner, group, size in zip(entries, owners, groups, sizes, strict=True):
         first = f"{entry.permissions} {entry.links:{links}} {owner:<{widths[0]}} {group:<{widths[1]}}"
         date = _date(entry.modified, call.machine.now())
-        lines.append(f"{first} {size:>{widths[2]}} {date} {_marked(name, entry, letters)}\n")
+        shown = f"{name} -> {entry.target}" if entry.target else _marked(name, entry, letters)
+        lines.append(f"{first} {size:>{widths[2]}} {date} {shown}\n")
     return "".join(lines)
 
 

@@ -49,20 +49,20 @@ def _stat(call: Call) -> int:
     options, operands = options_of(call, "cf", clustered=True)
     status = 0
     for name in operands:
-        entry = look_at(call.machine, call.path(name))
+        entry = look_at(call.machine, call.path(name), follow="L" in options)
         if entry is None:
             missing = f"can't stat '{name}'" if call.machine.busybox else f"cannot statx '{name}'"
             status = call.fail(f"{missing}: No such file or directory")
             continue
         form = options.get("c")
-        call.io.stdout(_described(entry, name) if form is None else f"{_formatted(form, entry, name)}\n")
+        call.io.stdout(_described(call, entry, name) if form is None else f"{_formatted(form, entry, name)}\n")
     return status
 
 
 def _formatted(form: str, entry: Entry, name: str) -> str:
     facts = {
         "n": name,
-        "N": f"'{name}'",
+        "N": f"'{name}' -> '{entry.target}'" if entry.target else f"'{name}'",
         "s": str(entry.size),
         "a": f"{entry.mode:o}",
         "A": entry.permissions,
@@ -91,10 +91,14 @@ def _formatted(form: str, entry: Entry, name: str) -> str:
 
 
 def _kind(entry: Entry) -> str:
+    if entry.target:
+        return "symbolic link"
     return "directory" if entry.directory else "regular file" if entry.size else "regular empty file"
 
 
-def _described(entry: Entry, name: str) -> str:
+def _described(call: Call, entry: Entry, name: str) -> str:
+    if entry.target:
+        name = f"'{name}' -> '{entry.target}'" if call.machine.busybox else f"{name} -> {entry.target}"
     moment = _formatted("%y", entry, name)
     return (
         f"  File: {name}\n"

@@ -16,6 +16,8 @@ BLOCK = 4096
 
 
 class Entry(NamedTuple):
+    """What stands at a path. `target` is what a symbolic link says, that was not followed; of all else empty."""
+
     path: str
     directory: bool
     mode: int
@@ -26,11 +28,12 @@ class Entry(NamedTuple):
     size: int
     links: int
     modified: datetime
+    target: str = ""
 
     @property
     def kilobytes(self) -> int:
-        """What it takes of the disk, in whole blocks."""
-        return -(-self.size // BLOCK) * (BLOCK // 1024)
+        """What it takes of the disk, in whole blocks; a short link is kept with its name."""
+        return 0 if self.target else -(-self.size // BLOCK) * (BLOCK // 1024)
 
     @property
     def permissions(self) -> str:
@@ -40,45 +43,51 @@ class Entry(NamedTuple):
             bits = bits[:5] + ("s" if self.mode & 0o010 else "S") + bits[6:]
         if self.mode & 0o1000:
             bits = bits[:-1] + ("t" if self.mode & 1 else "T")
-        return ("d" if self.directory else "-") + bits
+        return ("d" if self.directory else "l" if self.target else "-") + bits
 
 
 def is_directory(machine: Machine, path: str) -> bool:
     if path in machine.directories or path == "/":
         return True
-    above = f"{path}/"
+    above = f"{machine.files.resolved(path)}/"
     return any(name.startswith(above) for names in (machine.files, machine.directories) for name in names)
 
 
 def names_in(machine: Machine, path: str) -> list[str]:
     """What is in a directory, sorted."""
-    above = path.rstrip("/") + "/"
+    above = machine.files.resolved(path).rstrip("/") + "/"
     inside = {
         name[len(above) :].partition("/")[0]
-        for names in (machine.files, machine.directories)
+        for names in (machine.files, machine.directories, machine.files.links())
         for name in names
         if name.startswith(above)
     }
     return sorted(inside - {""})
 
 
-def look_at(machine: Machine, path: str) -> Entry | None:
-    """What stands at a path; None where nothing does."""
+def look_at(machine: Machine, path: str, *, follow: bool = True) -> Entry | None:
+    """What stands at a path, or where the link leads that stands there if `follow`; None where nothing does."""
+    follow = follow or path.endswith("/")
     path = path.rstrip("/") or "/"
-    text = read_file(machine, path)
-    modified = machine.files.modified(path) or machine.now()
-    uid, gid = machine.files.owner_of(path)
+    files = machine.files
+    where = files.resolved(path, last=follow)
+    modified = files.modified(where) or machine.now()
+    uid, gid = files.owner_of(where, follow=follow)
     owner, group = machine.user_name(uid), machine.group_name(gid)
+    if not follow and (target := files.link_at(where)) is not None:
+        return Entry(path, False, 0o777, uid, gid, owner, group, len(target), 1, modified, target)
+    text = read_file(machine, path)
     if text is not None:
-        mode = machine.files.mode_of(path)
+        mode = files.mode_of(path)
         if mode is None:
             mode = 0o755 if text.startswith("#!") else 0o644
         size = len(text.encode("utf-8", "surrogateescape"))
         return Entry(path, False, mode, uid, gid, owner, group, size, 1, modified)
     if not is_directory(machine, path):
         return None
-    mode = machine.files.mode_of(path, directory=True) or 0
-    below = [name for name in names_in(machine, path) if is_directory(machine, join(path, name))]
+    mode = files.mode_of(path, directory=True) or 0
+    inside = (join(where, name) for name in names_in(machine, where))
+    below = [each for each in inside if files.link_at(each) is None and is_directory(machine, each)]
     return Entry(path, True, mode, uid, gid, owner, group, DIRECTORY_SIZE, 2 + len(below), modified)
 
 

@@ -44,7 +44,7 @@ def _read(call: Call) -> tuple[list[str], int | None]:
 
 def _walk(call: Call, name: str, depth: int | None, level: int = 0) -> int:
     """Kilobytes of what is there, with all that is below it."""
-    entry = look_at(call.machine, call.path(name))
+    entry = look_at(call.machine, call.path(name), follow=False)
     if entry is None:
         return 0
     size = entry.kilobytes
