@@ -26,7 +26,7 @@ from engine.apiserver.registry.delete import Deleter
 from engine.apiserver.registry.delete_plan import DEFINITIONS
 from engine.apiserver.registry.facet import SCALE, Facet
 from engine.apiserver.registry.facets import facet_of
-from engine.apiserver.registry.metadata import check_place, uid_mismatch, wipe_system_fields
+from engine.apiserver.registry.metadata import check_place, check_same_object, uid_mismatch, wipe_system_fields
 from engine.apiserver.registry.options import WriteOptions
 from engine.apiserver.registry.patch import Patcher
 from engine.apiserver.registry.read import Reader
@@ -183,7 +183,10 @@ class Rest:
         def transform(old: Object) -> Object:
             view = read.pop() if read else self._view(call, facet, value, options)
             live = (facet.start or facet.show)(old)
-            return self.writer.taken(call, facet, old, view, live=live, options=options)
+            new = self.writer.taken(call, facet, old, view, live=live, options=options)
+            if facet.gvk != info.gvk:  # a uid that a view names is one of its object
+                check_same_object(info, view, old)
+            return new
 
         creates = created_by_update(info) and not call.info.subresource
         for _ in range(UPDATE_ATTEMPTS):

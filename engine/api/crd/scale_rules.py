@@ -52,6 +52,8 @@ def _found(fields: tuple[str, ...], obj: Object, kind: str, go_type: str) -> tup
     """The value, None for none, and what is wrong with it or with what is on the way to it."""
     value: Any = obj
     for depth, name in enumerate(fields):
+        if value is None:
+            return None, ""
         if not isinstance(value, dict):
             return None, _mismatch(fields[: depth + 1], value, _MAP)
         if name not in value:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.api.errors import bad_request, internal
+from engine.api.errors import ApiError, bad_request, internal
 from engine.api.extension import ScalePaths
 from engine.api.types import GVK, Object, copy_object
 from engine.apiserver.registry.facet import SCALE, Facet
@@ -51,14 +51,10 @@ def custom_scale(paths: ScalePaths | None, gvk: GVK) -> Facet:
         replicas = (scale.get("spec") or {}).get("replicas", 0)
         if replicas == _NONE:
             raise bad_request(f"the spec replicas field {named} cannot be empty")
-        if replicas < 0:
-            raise bad_request(f"spec.replicas: Invalid value: {replicas}: must be greater than or equal to 0")
         _set(new, paths.spec, replicas)
         take_scale_metadata(new, scale, paths.replicas.get, gvk.api_version)
         if not scale["metadata"].get("resourceVersion"):  # a write that does not care what it changes
             new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
-        if scale["metadata"].get("uid"):
-            new["metadata"]["uid"] = scale["metadata"]["uid"]
         return new
 
     return Facet(SCALE, show, take, start=start)
@@ -71,9 +67,10 @@ def _found(obj: Any, fields: tuple[str, ...]) -> Any:
 
 
 def _set(obj: Object, fields: tuple[str, ...], value: Any) -> None:
-    for name in fields[:-1]:
-        below = obj.get(name)
-        if not isinstance(below, dict):
-            below = obj[name] = {}
+    for depth, name in enumerate(fields[:-1]):
+        below = obj.setdefault(name, {})
+        if not isinstance(below, dict):  # only null gets here: what else is no mapping, no object has had there
+            path = ".".join(fields[: depth + 1])
+            raise ApiError(500, "", f"value cannot be set because .{path} is not a map[string]interface{{}}")
         obj = below
     obj[fields[-1]] = value
