@@ -188,6 +188,7 @@ class KtuiApp(Guarded, JobControl, Pictured, Listening, Steered, Touring, Forwar
             self._collector.begin()
             self.set_interval(1.0, self._collect)
             self.set_timer(SETTLED_SECONDS, self._load_screens)
+            self.set_timer(SETTLED_SECONDS, self.warm_kubectl)
         self.call_after_refresh(self._use_settings)
         self.listen()
         if self.session.begin is not None:
@@ -222,8 +223,10 @@ class KtuiApp(Guarded, JobControl, Pictured, Listening, Steered, Touring, Forwar
         if not self.settings.has_toured:
             self.start_tour()
 
-    def on_unmount(self) -> None:
+    async def on_unmount(self) -> None:
         self.settings.remember(self.history)
+        if "kubectl_process" in self.__dict__:
+            await self.kubectl_process.close()
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         theirs = (filter for filter in super().get_line_filters() if not isinstance(filter, Monochrome))
@@ -253,6 +256,7 @@ class KtuiApp(Guarded, JobControl, Pictured, Listening, Steered, Touring, Forwar
 
     def action_command(self) -> None:
         if self.screen is self.window:
+            self.warm_kubectl()
             self.window.open_command_line()
 
     def on_command_line_entered(self, message: CommandLine.Entered) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 import shlex
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
+from contextlib import contextmanager, suppress
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, TextIO
 
 from textual import work
@@ -30,6 +30,7 @@ from ktui.widgets.dialogs import Choice
 
 if TYPE_CHECKING:
     from engine.kubectl.discovery import Resource
+    from ktui.kubectl_process import KubectlProcess
 
 LINES_SAID = 8
 BESIDE_COLUMNS = 4  # of a pane: its border, and the bar beside its lines
@@ -175,8 +176,30 @@ class Commanding(Places):
         self.push_screen(Output(title, logs))
 
     async def _kubectl(self, argv: tuple[str, ...], stdout: TextIO, stderr: TextIO) -> int:
-        """The terminal is the screen's: what would be read from it is empty."""
+        """The terminal is the screen's: what would be read from it is empty.
+
+        What may print without end is done elsewhere, unless the engine is in this process itself.
+        """
+        if self.session.address is None:
+            return await self._here(argv, stdout, stderr)
+        address, namespace = await self.session.address(), self.command_namespace
+        return await self.kubectl_process.run(argv, address, namespace=namespace, stdout=stdout, stderr=stderr)
+
+    async def _here(self, argv: tuple[str, ...], stdout: TextIO, stderr: TextIO) -> int:
         return await self._talk(argv, io.StringIO(), stdout, stderr)
+
+    @cached_property
+    def kubectl_process(self) -> KubectlProcess:
+        from ktui.kubectl_process import KubectlProcess
+
+        return KubectlProcess(self.session.world.clock)
+
+    @work(group="warm", exit_on_error=False)
+    async def warm_kubectl(self) -> None:
+        """So that a command does not wait for its process to start."""
+        if self.session.address is not None:
+            with suppress(OSError):  # which is said where one is to be used
+                await self.kubectl_process.warm()
 
     async def _own(self, argv: tuple[str, ...], stdout: TextIO, stderr: TextIO) -> int:
         from ktui import own_process
@@ -213,7 +236,7 @@ class Commanding(Places):
     async def _do(self, argv: tuple[str, ...], *, say: bool) -> None:
         out = io.StringIO()
         with self.told_of_time():
-            failed = await self._kubectl(argv, out, out)
+            failed = await self._here(argv, out, out)
         words = out.getvalue().strip()
         if failed:
             self.notify(shortened(words), severity="error", title=" ".join(argv[:2]), markup=False)

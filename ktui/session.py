@@ -11,6 +11,7 @@ from engine.api.wire import Request, Response
 from engine.client import Client
 from engine.client.transport import Connects, Socket, Transport
 from engine.world import World
+from ktui.address import Address
 
 
 class LateTransport:
@@ -32,16 +33,19 @@ class LateTransport:
         self._problem = problem
         self._attached.set()
 
-    async def send(self, request: Request) -> Response:
+    async def attached(self) -> Transport:
+        """Once there is one. Raises ConnectionError."""
         await self._attached.wait()
         if self._transport is None or self._problem:
             raise ConnectionError(self._problem or "there is no engine")
-        return await self._transport.send(request)
+        return self._transport
+
+    async def send(self, request: Request) -> Response:
+        return await (await self.attached()).send(request)
 
     async def connect(self, request: Request, protocols: Sequence[str]) -> Socket:
         """Raises ConnectionError where the engine is reached without sockets."""
-        await self._attached.wait()
-        transport: object = self._transport
+        transport: object = await self.attached()
         if not isinstance(transport, Connects):
             raise ConnectionError("streams need a connection over HTTPS")
         return await transport.connect(request, protocols)
@@ -56,13 +60,15 @@ class Session:
     """An engine as the screen holds it. What is None cannot be done: an engine that a test runs is the test's to end.
 
     `begin` starts the engine or finds it (once, before anything is shown, or again after its end); it raises
-    ConnectionError with what went wrong. `is_alive` says whether there is an engine that could answer.
+    ConnectionError with what went wrong. `is_alive` says whether there is an engine that could answer. `address` is
+    where another process reaches it, once it does; it raises ConnectionError.
     """
 
     name: str
     client: Client
     world: World  # the screen's own: its clock is this machine's
     kubeconfig: Path | None = None
+    address: Callable[[], Awaitable[Address]] | None = None
     begin: Callable[[], Awaitable[None]] | None = None
     is_alive: Callable[[], bool] | None = None
     stop_engine: Callable[[], None] | None = None

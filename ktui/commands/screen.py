@@ -12,12 +12,12 @@ import select
 import signal
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from engine.client import Client
 from engine.folder import ClusterFolder, Running
 from engine.world import World
+from ktui.address import Address
 from ktui.app import KtuiApp
 from ktui.collector import Collector
 from ktui.commands import UsageError
@@ -105,21 +105,25 @@ def attached(url: str, name: str) -> Session:
 
     Raises UsageError.
     """
-    from engine.client.connection import KubeConfigError, Overrides
+    from engine.client.connection import KubeConfigError
     from engine.client.https import HttpsTransport
-    from engine.client.kubeconfig import KubeConfig
 
     if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc:
         raise UsageError(f'--attach takes the URL of an API server, as in https://127.0.0.1:6443; "{url}" is none')
-    file = "" if os.environ.get("KUBECONFIG") else str(ClusterFolder.named(name).kubeconfig)
+    address = Address("" if os.environ.get("KUBECONFIG") else str(ClusterFolder.named(name).kubeconfig), url)
     try:
-        transport = HttpsTransport(KubeConfig.load(file).connection(Overrides(server=url)))
+        transport = HttpsTransport(address.connection())
     except (KubeConfigError, ConnectionError) as error:
         raise UsageError(str(error)) from error
+
+    async def where() -> Address:
+        return address
+
     return Session(
         name=url.removeprefix("https://"),
         client=Client(transport, user_agent="ktui"),
         world=World.create(),
+        address=where,
     )
 
 
@@ -137,6 +141,7 @@ class _Engine:
             client=Client(self._transport, user_agent="ktui"),
             world=World.create(),
             kubeconfig=self._folder.kubeconfig,
+            address=self._address,
             begin=self.begin,
             is_alive=lambda: self._folder.find_running() is not None,
             stop_engine=self._stop,
@@ -151,14 +156,17 @@ class _Engine:
         # Loading what speaks HTTPS takes a while: the first frame does not wait for it.
         from engine.client.connection import KubeConfigError
         from engine.client.https import HttpsTransport
-        from engine.client.kubeconfig import KubeConfig
 
         try:
-            transport = HttpsTransport(KubeConfig.load(Path(running.kubeconfig)).connection())
+            transport = HttpsTransport(Address(running.kubeconfig).connection())
         except KubeConfigError as error:
             raise ConnectionError(str(error)) from error
         await self._transport.attach(transport)
         self._running = running
+
+    async def _address(self) -> Address:
+        await self._transport.attached()
+        return Address(str(self._folder.kubeconfig))
 
     async def _start(self) -> Running:
         """Start it, unless somebody is quicker: another visitor of `ktui web`, another terminal. Raises
