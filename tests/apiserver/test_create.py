@@ -234,6 +234,8 @@ BODIES = {
     "nothing": (b"", "application/json", 400, "BadRequest"),
     "a list": (b"[]", "application/json", 400, "BadRequest"),
     "another media type": (b"a=b", "application/x-www-form-urlencoded", 415, "UnsupportedMediaType"),
+    "a media type with half a parameter": (b"{}", "application/json; charset", 415, "UnsupportedMediaType"),
+    "two media types": (b"{}", "application/json, text/plain", 415, "UnsupportedMediaType"),
     "broken protobuf": (b"k8s\0\xff", "application/vnd.kubernetes.protobuf", 400, "BadRequest"),
 }
 

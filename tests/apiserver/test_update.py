@@ -171,9 +171,10 @@ async def test_a_patch_leaves_the_name_alone(client: Client) -> None:
 
 async def test_an_unknown_kind_of_patch(client: Client) -> None:
     await client.create(CONFIGMAPS, config_map("web"), namespace="default")
-    with pytest.raises(ApiError) as caught:
-        await client.patch(CONFIGMAPS, "web", {}, namespace="default", content_type="application/json")
-    assert caught.value.code == 415
+    for unknown in ("application/json", "Application/Merge-Patch+JSON", ""):  # a patch is named to the letter
+        with pytest.raises(ApiError) as caught:
+            await client.patch(CONFIGMAPS, "web", {}, namespace="default", content_type=unknown)
+        assert caught.value.code == 415
 
 
 async def test_applying_creates_and_owns(client: Client, store: SqliteStore) -> None:

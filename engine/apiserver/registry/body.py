@@ -15,6 +15,7 @@ from engine.api.decoders import Mismatch
 from engine.api.decoding import Decoded, decode, load_json
 from engine.api.errors import ApiError, KindMissing, bad_request, too_large, unsupported_media_type
 from engine.api.golang.json import syntax_error
+from engine.api.golang.media_type import MediaTypeError, parse_media_type
 from engine.api.golang.text import json_text
 from engine.api.json_objects import in_key_order, path_steps
 from engine.api.schema import Definitions
@@ -32,7 +33,14 @@ _SEVERAL = "yaml: unmarshal errors:\n"  # warnings are given one by one
 
 
 def media_type(request: Request) -> str:
-    return request.headers.get("content-type", "").split(";")[0].strip().lower()
+    """Of the body, as it says; "" where it says nothing. What is no media type is given as it is: nobody reads it."""
+    given = request.headers.get("content-type", "")
+    if not given:
+        return ""
+    try:
+        return parse_media_type(given)
+    except MediaTypeError:
+        return given
 
 
 def read_json(text: bytes, *, strict: bool = True) -> Any:
