@@ -205,9 +205,17 @@ async def test_a_job_of_its_name_that_is_somebody_elses_is_not_counted_as_its_ow
         template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "busybox"}]}}
         job = {"metadata": {"name": f"tick-{minute}"}, "spec": {"template": template, "suspend": True}}
         await cluster.admin.create(JOBS, job, namespace="default")
-        await world.clock.sleep(70)
+        await world.clock.sleep(190)
         found = await cluster.admin.get(CRON_JOBS, "tick", namespace="default")
         assert "active" not in (found.get("status") or {})
+        # Nor does it look out for the next time, until something changes.
+        assert await jobs(cluster) == [f"tick-{minute}"]
+        await cluster.admin.patch(CRON_JOBS, "tick", {"metadata": {"labels": {"a": "b"}}}, namespace="default")
+
+        async def started() -> list[str]:
+            return [name for name in await jobs(cluster) if name != f"tick-{minute}"]
+
+        assert len(await cluster.eventually("a Job is started", started)) == 1
 
 
 async def test_jobs_that_it_does_not_know_are_told_of_though_they_are_being_deleted(world: World) -> None:

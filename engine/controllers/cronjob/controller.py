@@ -196,53 +196,56 @@ class _Run:
                     "TooManyMissedTimes",
                     "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew",
                 )
-            await self._start(found.at, schedule)
+            if not await self._start(found.at, schedule):
+                return None
         return next_in({**self._cron_job, "status": self._status}, schedule, self._now)
 
-    async def _start(self, at: datetime, schedule: Timetable) -> None:
+    async def _start(self, at: datetime, schedule: Timetable) -> bool:
+        """Whether the next time is looked out for: not where the Job's name is another's, until something changes."""
         name = job_name(self._cron_job, at)
         last = self._status.get("lastScheduleTime")
         if self._is_too_late(at):
             shown = at.strftime("%a, %d %b %Y %H:%M:%S %z")
             self._tell(WARNING, "MissSchedule", f"Missed scheduled time to start a job: {shown}")
-            return
+            return True
         if any(each["name"] == name for each in self.active) or (last and parse_time(last) == at):
-            return
+            return True
         policy = self._cron_job["spec"].get("concurrencyPolicy", "Allow")
         if policy == "Forbid" and self.active:
             message = "Not starting job because prior execution is running and concurrency policy is Forbid"
             self._tell(NORMAL, "JobAlreadyActive", message)
-            return
+            return True
         if policy == "Replace":
             running = {each["uid"] for each in self.active}
             for job in [job for job in self._jobs if job["metadata"]["uid"] in running]:
                 if (failure := await self._delete(job)) is not None:
                     raise failure
-        await self._create(at, schedule)
+        return await self._create(at, schedule)
 
     def _is_too_late(self, at: datetime) -> bool:
         deadline = self._cron_job["spec"].get("startingDeadlineSeconds")
         return deadline is not None and (self._now - at).total_seconds() > deadline
 
-    async def _create(self, at: datetime, schedule: Timetable) -> None:
+    async def _create(self, at: datetime, schedule: Timetable) -> bool:
         namespace = self._cron_job["metadata"]["namespace"]
         job = make_job(self._cron_job, at, at.astimezone(schedule.zone))
         try:
             created = await self._client.create(JOBS, job, namespace=namespace)
         except ApiError as error:
             if namespace_terminating(error):
-                return
+                return True
             if error.reason != "AlreadyExists":
                 self._tell(WARNING, "FailedCreate", f"Error creating job: {error}")
                 raise
             created = await self._client.get(JOBS, job["metadata"]["name"], namespace=namespace)
             owner = controller_of(created) or {}
             if owner.get("uid") != self._cron_job["metadata"]["uid"]:
-                return  # somebody else's, of which this status has nothing to tell
+                return False  # of which this status has nothing to tell
         else:
             self._tell(NORMAL, "SuccessfulCreate", f"Created job {created['metadata']['name']}")
         self.active.append(object_reference({**created, "kind": "Job", "apiVersion": "batch/v1"}))
         self._status["lastScheduleTime"] = at.strftime("%Y-%m-%dT%H:%M:%SZ")
+        return True
 
     async def _write(self) -> None:
         self._status.pop("active", None)
