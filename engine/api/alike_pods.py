@@ -21,7 +21,7 @@ from engine.api.types import PODS, Object
 _DRAWN = re.compile(rb'"kube-api-access-[a-z0-9]{5}"')
 _ANY_NAME = b'"\0"'
 # What looks beyond spec and annotations: the Pod's labels, the time, and its name in those of its claims.
-_OF_ITS_OWN = re.compile(rb'"(?:matchLabelKeys|mismatchLabelKeys|schedulingGates|ephemeral)":')
+OF_ITS_OWN = re.compile(rb'"(?:matchLabelKeys|mismatchLabelKeys|schedulingGates|ephemeral)"\s*:')
 
 
 def likeness(info: ResourceInfo, obj: Object) -> bytes:
@@ -32,7 +32,7 @@ def likeness(info: ResourceInfo, obj: Object) -> bytes:
         said = orjson.dumps((obj["metadata"].get("annotations") or {}, obj.get("spec")))
     except TypeError:  # numbers and texts that orjson does not write
         return b""
-    if _OF_ITS_OWN.search(said):
+    if OF_ITS_OWN.search(said):
         return b""
     drawn = _DRAWN.search(said)
     return said.replace(drawn.group(), _ANY_NAME) if drawn is not None else said

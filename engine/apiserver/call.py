@@ -57,7 +57,9 @@ class Call:
     def named(self, obj: Object) -> None:
         """Note the name of an object that the path did not say (a create)."""
         metadata = obj.get("metadata")
-        name = metadata.get("name") if isinstance(metadata, dict) else ""
+        self.named_as(metadata.get("name") if isinstance(metadata, dict) else "")
+
+    def named_as(self, name: Any) -> None:
         if name and self.resource is not None:
             self.object = describe(self.resource, self.info.namespace, str(name))
 

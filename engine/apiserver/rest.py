@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 from engine.api.defaults import apply_defaults
@@ -153,22 +154,33 @@ class Rest:
 
     async def _create(self, call: Call, info: ResourceInfo, form: Form) -> Response:
         options = WriteOptions.of(call.request, "create")
-        obj = self._decoded(call, info.gvk, options)
+        words = self.writer.moulds.words(call, options)
+        if words is not None and words.mould is not None and words.mould.proved:
+            read = partial(self._received, call, info, options)
+            body = await self.writer.create_alike(call, words, words.mould, options, read)
+            return self._shown(call, info, form, body=body, status=201)
         if not info.stored:
+            obj = self._decoded(call, info.gvk, options)
             if info.kind == "Binding":
                 return await self._legacy_binding(call, obj, options)
             obj = owned(self.backend, call, info.gvk, obj, options)
             await admit_create(self.backend, call, obj, options, check=lambda review: self.reviews.check(call, review))
             return Response(201, await self.reviews.answer(call, obj))
+        obj = self._received(call, info, options)
+        if call.trail is not None:
+            call.trail.asked_with(copy_object(obj))
+        body = await self.writer.create(call, obj, options, words=words)
+        await self._settle(info, body["metadata"]["name"])
+        return self._shown(call, info, form, body=body, status=201)
+
+    def _received(self, call: Call, info: ResourceInfo, options: WriteOptions) -> Object:
+        """The new object of a request's body, decoded and defaulted."""
+        obj = self._decoded(call, info.gvk, options)
         check_place(info, call.info, obj)
         wipe_system_fields(obj["metadata"])
         apply_defaults(info, obj)
         call.named(obj)
-        if call.trail is not None:
-            call.trail.asked_with(copy_object(obj))
-        body = await self.writer.create(call, obj, options)
-        await self._settle(info, body["metadata"]["name"])
-        return self._shown(call, info, form, body=body, status=201)
+        return obj
 
     async def _settle(self, info: ResourceInfo, name: str) -> None:
         """Answer only when what a definition says is so, so that clients can go on at once."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar
@@ -68,6 +69,7 @@ class Plugin:
 
     name: ClassVar[str] = ""
     operations: ClassVar[frozenset[Operation]] = frozenset(Operation)  # those that it has to do with at all
+    resources: ClassVar[frozenset[str]] = frozenset()  # and those, by `Attributes.key`; none for all
     default: ClassVar[bool] = True  # whether it is on unless it is turned off
 
     @classmethod
@@ -78,8 +80,24 @@ class Plugin:
     async def mutate(self, attributes: Attributes) -> bool:
         return False
 
+    async def ground(self, attributes: Attributes) -> Hashable:
+        """What, besides what a new Pod says for itself, the change of `mutate` to it follows from: two that say the
+        same are changed alike where this is equal. None where that cannot be said. It changes nothing, and raises
+        ApiError where `mutate` would refuse."""
+        return None
+
+    def draw(self) -> str:
+        """A name as `mutate` draws one for each new Pod; "" for a plugin that draws none."""
+        return ""
+
     async def validate(self, attributes: Attributes) -> None:
         """Accept, or raise."""
+
+
+def version_of(obj: Object) -> Hashable:
+    """Tells an object as it is from what it was, and from others of its name."""
+    metadata = obj["metadata"]
+    return metadata.get("uid"), metadata.get("resourceVersion")
 
 
 def denied(attributes: Attributes, why: str) -> ApiError:

@@ -41,6 +41,7 @@ class _Signers(Plugin):
 
 class CertificateApproval(_Signers):
     name = "CertificateApproval"
+    resources = frozenset((f"{_REQUESTS}/approval",))
     operations = UPDATES
     verb = "approve"
 
@@ -54,6 +55,7 @@ class CertificateApproval(_Signers):
 
 class CertificateSigning(_Signers):
     name = "CertificateSigning"
+    resources = frozenset((f"{_REQUESTS}/status",))
     operations = UPDATES
     verb = "sign"
 
@@ -72,6 +74,7 @@ class CertificateSigning(_Signers):
 class PodCertificateSigning(_Signers):
     """Upstream checks this in the registry (podcertificaterequest/strategy.go): it is no plugin, and has no name."""
 
+    resources = frozenset((f"podcertificaterequests.{_GROUP}/status",))
     verb = "sign"
 
     async def validate(self, attributes: Attributes) -> None:
@@ -88,6 +91,7 @@ class PodCertificateSigning(_Signers):
 
 class ClusterTrustBundleAttest(_Signers):
     name = "ClusterTrustBundleAttest"
+    resources = frozenset((f"clustertrustbundles.{_GROUP}",))
     operations = WRITES
     verb = "attest"
 
@@ -106,6 +110,7 @@ class CertificateSubjectRestriction(Plugin):
     """Nobody asks for a client certificate of the group that may do everything."""
 
     name = "CertificateSubjectRestriction"
+    resources = frozenset((_REQUESTS,))
     operations = CREATES
 
     async def validate(self, attributes: Attributes) -> None:

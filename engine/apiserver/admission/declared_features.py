@@ -19,6 +19,7 @@ _ZERO = Quantity.parse("0")
 class NodeDeclaredFeatureValidator(Plugin):
     name = "NodeDeclaredFeatureValidator"
     operations = WRITES
+    resources = _CHANGES
 
     def __init__(self, lookup: Lookup) -> None:
         self._lookup = lookup

@@ -33,6 +33,7 @@ _COLLECTION = ("ownerReferences", "finalizers", "selfLink", "managedFields")
 
 class RBACEscalation(Plugin):
     operations = WRITES
+    resources = _ROLES | _BINDINGS
 
     def __init__(self, rbac: RBACAuthorizer, authorizer: UnionAuthorizer) -> None:
         self._rbac = rbac

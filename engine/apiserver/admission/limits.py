@@ -5,7 +5,7 @@ Source: plugin/pkg/admission/limitranger/admission.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 
 from engine.api.errors import aggregated
 from engine.api.pod_amounts import amounts_without_overhead
@@ -13,7 +13,7 @@ from engine.api.quantity import Quantity
 from engine.api.quota import Amounts, parsed
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVR, Object
-from engine.apiserver.admission.attributes import WRITES, Attributes, Operation, Plugin, denied
+from engine.apiserver.admission.attributes import WRITES, Attributes, Operation, Plugin, denied, version_of
 from engine.apiserver.cacher.caches import WatchCaches
 
 LIMIT_RANGES = GVR("", "v1", "limitranges")
@@ -29,6 +29,7 @@ _BOUND = _FILLED | {(_CLAIMS, _CREATE), (_CLAIMS, _UPDATE)}
 class LimitRanger(Plugin):
     name = "LimitRanger"
     operations = WRITES
+    resources = frozenset(key for key, _ in _BOUND)
 
     def __init__(self, caches: WatchCaches, ranges: ResourceInfo | None) -> None:
         self._caches = caches
@@ -59,11 +60,16 @@ class LimitRanger(Plugin):
             if problems := list(_wrong(limits, obj)):
                 raise denied(attributes, aggregated(problems))
 
+    async def ground(self, attributes: Attributes) -> Hashable:
+        return tuple(version_of(found) for found in await self._found(attributes.namespace))
+
     async def _limits(self, namespace: str) -> Iterable[list[Object]]:
+        return [(found.get("spec") or {}).get("limits") or [] for found in await self._found(namespace)]
+
+    async def _found(self, namespace: str) -> Iterable[Object]:
         if self._ranges is None:
             return ()
-        cache = await self._caches.started(self._ranges)
-        return [(found.get("spec") or {}).get("limits") or [] for found in cache.objects(namespace)]
+        return (await self._caches.started(self._ranges)).objects(namespace)
 
 
 def _handles(attributes: Attributes, what: frozenset[tuple[str, Operation]]) -> bool:

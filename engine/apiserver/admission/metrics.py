@@ -6,7 +6,7 @@ this machine's, as those of requests. The summary of the steps, which upstream h
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from engine.apiserver.admission.pod_security_metrics import PodSecurityMetrics
 from engine.metrics import Counter, Distribution, Family, Histogram
@@ -26,6 +26,7 @@ _CODES = "Codes greater than 600 are truncated to 600, to keep the metrics cardi
 class AdmissionMetrics:
     def __init__(self) -> None:
         self.pod_security = PodSecurityMetrics()
+        self._unasked: list[Unasked] = []
         self._steps = _histogram(
             "step_admission_duration_seconds",
             f"[STABLE] Admission sub-step latency histogram in seconds, broken out {_TYPES} and step type (validate or "
@@ -74,6 +75,8 @@ class AdmissionMetrics:
         self.mutations = PolicyMetrics("mutating", "Mutation", "mutation expressions")
 
     def families(self) -> Iterator[Family]:
+        for each in self._unasked:
+            each.settle()
         yield from (self._steps, self._controllers, self._webhooks)
         yield from (self.rejections, self.failed_open, self._requests)
         yield from (*self.conditions.families, *self.validations.families, *self.mutations.families)
@@ -86,6 +89,11 @@ class AdmissionMetrics:
         """Where the durations of a plugin go."""
         return self._controllers.of(name, kind, operation, _flag(rejected))
 
+    def unasked(self, durations: Sequence[Distribution]) -> Unasked:
+        """Counts for plugins that a request has nothing to do with, whose durations go there."""
+        self._unasked.append(found := Unasked(durations))
+        return found
+
     def webhook(self, name: str, kind: str, operation: str, seconds: float, *, code: int, error: str = "") -> None:
         """One call. `error` is of which type it is that has refused the request; "" where none has."""
         shown, rejected = str(min(code, _MOST_CODE)), _flag(bool(error))
@@ -93,6 +101,25 @@ class AdmissionMetrics:
         self._webhooks.observe(seconds, name, kind, operation, rejected)
         if error:
             self.rejections.add(name, kind, operation, error, shown)
+
+
+class Unasked:
+    """Plugins that a request passes without being asked, which takes them no time: each request counts for all of them,
+    of which they are told when somebody looks."""
+
+    __slots__ = ("_durations", "_requests")
+
+    def __init__(self, durations: Sequence[Distribution]) -> None:
+        self._durations = durations
+        self._requests = 0
+
+    def add(self) -> None:
+        self._requests += 1
+
+    def settle(self) -> None:
+        for durations in self._durations:
+            durations.observe(0.0, times=self._requests)
+        self._requests = 0
 
 
 class ConditionMetrics:

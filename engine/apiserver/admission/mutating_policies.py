@@ -5,6 +5,7 @@ Source: apiserver pkg/admission/plugin/policy/mutating (dispatcher.go, patch/), 
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import NamedTuple
 
 from engine.api.apply.overlay import OverlayError, overlaid
@@ -43,6 +44,9 @@ class MutatingAdmissionPolicy(Policies):
     name = "MutatingAdmissionPolicy"
     kind = "mutatingadmission"
     patches = True
+
+    async def ground(self, attributes: Attributes) -> Hashable:
+        return () if self._idle() else None
 
     async def mutate(self, attributes: Attributes) -> bool:
         """All policies are gone through; then the first failure refuses, and names the others as causes."""

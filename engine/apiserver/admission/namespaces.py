@@ -5,6 +5,8 @@ Source: apiserver pkg/admission/plugin/namespace/lifecycle/admission.go.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from engine.api.errors import ApiError, forbidden, not_found
 from engine.api.types import NAMESPACES
 from engine.apiserver.admission.attributes import CHANGES, Attributes, Operation, Plugin, denied
@@ -40,6 +42,9 @@ class NamespaceLifecycle(Plugin):
         ]:
             raise _terminating(attributes)
         return False
+
+    async def ground(self, attributes: Attributes) -> Hashable:
+        return await self.mutate(attributes)
 
 
 def _terminating(attributes: Attributes) -> ApiError:

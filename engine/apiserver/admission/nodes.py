@@ -5,6 +5,8 @@ Source: plugin/pkg/admission/noderestriction/admission.go.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from engine.api.types import NODES, PODS, Object
 from engine.apiserver.admission.attributes import CHANGES, Attributes, Operation, Plugin, denied
 from engine.apiserver.admission.node_certificates import NodeCertificates
@@ -44,6 +46,9 @@ class NodeRestriction(Plugin):
         self._lookup = lookup
         self._tokens = NodeTokens(lookup, authorizer)
         self._certificates = NodeCertificates(lookup, authorizer)
+
+    async def ground(self, attributes: Attributes) -> Hashable:
+        return None if is_node(attributes.user) else ()
 
     async def mutate(self, attributes: Attributes) -> bool:
         if not is_node(attributes.user):

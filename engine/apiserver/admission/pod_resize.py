@@ -18,6 +18,7 @@ _OS = "kubernetes.io/os"
 class PodResizeValidator(Plugin):
     name = "PodResizeValidator"
     operations = UPDATES
+    resources = frozenset(("pods/resize",))
 
     def __init__(self, lookup: Lookup) -> None:
         self._lookup = lookup

@@ -5,6 +5,8 @@ Source: plugin/pkg/admission/priority, defaulttolerationseconds and nodetaint.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVR, Object
 from engine.apiserver.admission.attributes import CHANGES, CREATES, WRITES, Attributes, Operation, Plugin, denied
@@ -22,6 +24,7 @@ class Priority(Plugin):
 
     name = "Priority"
     operations = CHANGES
+    resources = frozenset(("pods", PRIORITY_CLASSES.group_resource))
 
     def __init__(self, lookup: Lookup, caches: WatchCaches, classes: ResourceInfo | None) -> None:
         self._lookup = lookup
@@ -54,6 +57,10 @@ class Priority(Plugin):
             )
         spec["priority"], spec["preemptionPolicy"] = value, policy
         return True
+
+    async def ground(self, attributes: Attributes) -> Hashable:
+        pod = attributes.object
+        return await self._resolve(attributes, pod["spec"].get("priorityClassName", "")) if pod is not None else None
 
     async def validate(self, attributes: Attributes) -> None:
         """Only one class can be the default."""
@@ -98,6 +105,10 @@ class DefaultTolerationSeconds(Plugin):
 
     name = "DefaultTolerationSeconds"
     operations = WRITES
+    resources = frozenset(("pods",))
+
+    async def ground(self, attributes: Attributes) -> Hashable:
+        return ()
 
     async def mutate(self, attributes: Attributes) -> bool:
         pod = attributes.object
@@ -124,6 +135,7 @@ class TaintNodesByCondition(Plugin):
 
     name = "TaintNodesByCondition"
     operations = CREATES
+    resources = frozenset(("nodes",))
 
     async def mutate(self, attributes: Attributes) -> bool:
         node = attributes.object

@@ -25,6 +25,8 @@ _BINDINGS = {
 
 
 class PolicyParameters(Plugin):
+    resources = _POLICIES | frozenset(_BINDINGS)
+
     def __init__(self, lookup: Lookup, resources: ResourceRegistry, authorizer: UnionAuthorizer) -> None:
         self._lookup = lookup
         self._resources = resources

@@ -5,11 +5,13 @@ Source: plugin/pkg/admission/runtimeclass and pkg/util/tolerations (MergeTolerat
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from engine.api.errors import ApiError
 from engine.api.quantity import Quantity, QuantityError
 from engine.api.tolerations import merged
 from engine.api.types import GVR, Object, copy_object
-from engine.apiserver.admission.attributes import CREATES, Attributes, Operation, Plugin, denied
+from engine.apiserver.admission.attributes import CREATES, Attributes, Operation, Plugin, denied, version_of
 from engine.apiserver.lookup import Lookup
 
 RUNTIME_CLASSES = GVR("node.k8s.io", "v1", "runtimeclasses")
@@ -19,6 +21,7 @@ _MISMATCH = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined O
 class RuntimeClass(Plugin):
     name = "RuntimeClass"
     operations = CREATES
+    resources = frozenset(("pods",))
 
     def __init__(self, lookup: Lookup) -> None:
         self._lookup = lookup
@@ -32,6 +35,11 @@ class RuntimeClass(Plugin):
             return False
         changed = _set_overhead(attributes, pod["spec"], found)
         return _set_scheduling(attributes, pod["spec"], found.get("scheduling")) or changed
+
+    async def ground(self, attributes: Attributes) -> Hashable:
+        pod = _new_pod(attributes)
+        found = await self._class(attributes, pod) if pod is not None else None
+        return version_of(found) if found is not None else ()
 
     async def validate(self, attributes: Attributes) -> None:
         pod = _new_pod(attributes)

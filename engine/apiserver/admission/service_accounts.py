@@ -5,13 +5,13 @@ Source: plugin/pkg/admission/serviceaccount/admission.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
 from engine.api.golang.boolean import is_true
 from engine.api.pod_references import secrets_of
 from engine.api.types import SERVICE_ACCOUNTS, Object
-from engine.apiserver.admission.attributes import WRITES, Attributes, Operation, Plugin, denied
+from engine.apiserver.admission.attributes import WRITES, Attributes, Operation, Plugin, denied, version_of
 from engine.apiserver.lookup import Lookup
 from engine.clock import Clock
 from engine.rng import Rng
@@ -33,6 +33,7 @@ _UPDATED = "pods/ephemeralcontainers"
 class ServiceAccount(Plugin):
     name = "ServiceAccount"
     operations = WRITES
+    resources = frozenset(("pods", _UPDATED))
 
     def __init__(self, lookup: Lookup, names: Rng, clock: Clock) -> None:
         self._lookup = lookup
@@ -56,6 +57,17 @@ class ServiceAccount(Plugin):
         if not spec.get("imagePullSecrets") and account.get("imagePullSecrets"):
             spec["imagePullSecrets"] = [dict(secret) for secret in account["imagePullSecrets"]]
         return True
+
+    async def ground(self, attributes: Attributes) -> Hashable:
+        pod = attributes.object
+        if pod is None or MIRROR in (pod["metadata"].get("annotations") or {}):
+            return None
+        name = pod["spec"].get("serviceAccountName") or DEFAULT
+        account = await self._lookup.find(SERVICE_ACCOUNTS, attributes.namespace, name)
+        return version_of(account) if account is not None else None
+
+    def draw(self) -> str:
+        return VOLUME_PREFIX + self._names.name_suffix()
 
     async def validate(self, attributes: Attributes) -> None:
         pod, creates = attributes.object, attributes.operation is Operation.CREATE
@@ -118,7 +130,7 @@ class ServiceAccount(Plugin):
         names = (str(volume.get("name", "")) for volume in volumes if "projected" in volume)
         name = next((each for each in names if each.startswith(VOLUME_PREFIX)), "")
         if not name:
-            name = VOLUME_PREFIX + self._names.name_suffix()
+            name = self.draw()
             volumes.append({"name": name, "projected": _projection()})
         for container in bare:
             mount = {"name": name, "readOnly": True, "mountPath": MOUNT_PATH}

@@ -28,6 +28,7 @@ class StorageObjectInUseProtection(Plugin):
 
     name = "StorageObjectInUseProtection"
     operations = CREATES
+    resources = frozenset(_FINALIZERS)
 
     async def mutate(self, attributes: Attributes) -> bool:
         finalizer = _FINALIZERS.get(attributes.key)
@@ -48,6 +49,7 @@ class DefaultStorageClass(Plugin):
 
     name = "DefaultStorageClass"
     operations = CREATES
+    resources = frozenset(("persistentvolumeclaims",))
 
     def __init__(self, caches: WatchCaches, classes: ResourceInfo | None) -> None:
         self._caches = caches
@@ -74,6 +76,7 @@ class PersistentVolumeClaimResize(Plugin):
 
     name = "PersistentVolumeClaimResize"
     operations = UPDATES
+    resources = frozenset(("persistentvolumeclaims",))
 
     def __init__(self, lookup: Lookup) -> None:
         self._lookup = lookup
@@ -101,6 +104,7 @@ class DefaultIngressClass(Plugin):
 
     name = "DefaultIngressClass"
     operations = CREATES
+    resources = frozenset(("ingresses.networking.k8s.io",))
 
     def __init__(self, caches: WatchCaches, classes: ResourceInfo | None) -> None:
         self._caches = caches

@@ -5,6 +5,8 @@ Source: plugin/pkg/admission/podtopologylabels.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object
 from engine.apiserver.admission.attributes import CREATES, Attributes, Operation, Plugin
@@ -19,10 +21,15 @@ class PodTopologyLabels(Plugin):
 
     name = "PodTopologyLabels"
     operations = CREATES
+    resources = frozenset(("pods", "pods/binding"))
 
     def __init__(self, caches: WatchCaches, nodes: ResourceInfo | None) -> None:
         self._caches = caches
         self._nodes = nodes
+
+    async def ground(self, attributes: Attributes) -> Hashable:
+        pod = attributes.object
+        return () if pod is not None and not pod["spec"].get("nodeName") else None
 
     async def mutate(self, attributes: Attributes) -> bool:
         obj = attributes.object

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from base64 import b64decode
+from collections.abc import Hashable
 from typing import Any, ClassVar, NamedTuple
 
 import orjson
@@ -242,6 +243,9 @@ class MutatingAdmissionWebhook(_Webhooks):
     name = "MutatingAdmissionWebhook"
     mutating = True
     step = ADMIT
+
+    async def ground(self, attributes: Attributes) -> Hashable:
+        return None if await self._hooks() else ()
 
     async def mutate(self, attributes: Attributes) -> bool:
         rounds = attributes.rounds.setdefault(self.name, Reinvocation())

@@ -7,7 +7,10 @@ create.go and update.go).
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any, TypeVar
+
+import orjson
 
 from engine.api.alike_pods import AlikePods, likeness
 from engine.api.apply import track_update
@@ -49,12 +52,13 @@ from engine.apiserver.registry.metadata import (
 from engine.apiserver.registry.options import WriteOptions
 from engine.apiserver.registry.owner_references import drop_twins
 from engine.apiserver.registry.owners_after_admission import restore_owners
+from engine.apiserver.registry.pod_moulds import Admitted, Mould, Own, PodMoulds, Words, as_received
 from engine.apiserver.registry.requesters import name_requester
 from engine.apiserver.registry.update_rules import updated_unconditionally
 from engine.apiserver.storage import Stored
 from engine.apiserver.turns import in_turns
 from engine.store.types import RequestTooLargeError
-from engine.trace import Hop
+from engine.trace import Hop, Span
 
 # Subresources of a Pod that change its spec, and so count its generation (registry/core/pod strategy.go).
 _SPEC_PARTS = frozenset(("resize", "ephemeralcontainers"))
@@ -73,27 +77,109 @@ class Writer:
         self._backend = backend
         self._world = backend.world
         self._alike = AlikePods()
+        self.moulds = PodMoulds()
 
     # -- create
 
     async def create(
-        self, call: Call, obj: Object, options: WriteOptions, *, tracked: bool = False, by_update: bool = False
+        self,
+        call: Call,
+        obj: Object,
+        options: WriteOptions,
+        *,
+        tracked: bool = False,
+        by_update: bool = False,
+        words: Words | None = None,
     ) -> Object:
         """Create `obj`, which is the request's own and has been decoded and defaulted; `tracked` as in `update`.
 
         `by_update` says that the request is an update or an apply of what is not there: the resourceVersion that it may
-        name is that of nothing, and counts for nothing.
+        name is that of nothing, and counts for nothing. What comes of the `words` of a request is remembered.
         """
-        info = call.gvr_resource
         if by_update:
             _asked_version(obj)
             obj["metadata"].pop("resourceVersion", None)
+        obj = self._begun(call, obj, options, tracked=tracked)
+        attributes = self._attributes(call, Operation.CREATE, obj, None, options=options)
+        received = as_received(obj) if words is not None and words.repeated else None
+        owners = obj["metadata"].get("managedFields")
+        with call.span(Hop.MUTATING_ADMISSION) as span:
+            await self._world.latency.pause("mutating-admission")
+            admitted = await self._change(attributes, span, received)
+        self._after_webhooks(call, attributes, owners)
+        created = await self._create_admitted(call, attributes, obj, options, tracked=tracked)
+        if words is not None and not call.warnings:
+            self._remember(call, words, created, received, admitted)
+        return created
+
+    def _begun(self, call: Call, obj: Object, options: WriteOptions, *, tracked: bool) -> Object:
+        """A new object as admission meets it."""
+        info = call.gvr_resource
         drop_twins(call, obj, admitted=False)
         default_taint_times(info, obj, now=self._world.clock.timestamp())
-        if not tracked:  # before admission and strategy: what the server adds belongs to no manager
-            obj = self._tracked(info.gvk, obj, None, options=options, subresource="")
-        attributes = self._attributes(call, Operation.CREATE, obj, None, options=options)
-        await self._mutate(call, attributes)
+        if tracked:
+            return obj
+        # Before admission and strategy: what the server adds belongs to no manager.
+        return self._tracked(info.gvk, obj, None, options=options, subresource="")
+
+    async def create_alike(
+        self, call: Call, words: Words, mould: Mould, options: WriteOptions, read: Callable[[], Object]
+    ) -> Object:
+        """As `create`, of a request for a Pod in words that a mould is proved for. `read` gives what `create` gets,
+        where admission has other grounds now."""
+        info, clock = call.gvr_resource, self._world.clock
+        written = clock.timestamp()
+        call.named_as(words.name)
+        attributes = self._attributes(call, Operation.CREATE, mould.received, None, options=options)
+        attributes.name = words.name
+        obj: Object | None = None
+        with call.span(Hop.MUTATING_ADMISSION) as span:
+            await self._world.latency.pause("mutating-admission")
+            if not await self._backend.admission.mutates_alike(attributes, span, mould.grounds, mould.verdicts):
+                obj = attributes.object = self._begun(call, read(), options, tracked=False)
+                received, owners = as_received(obj), obj["metadata"].get("managedFields")
+                admitted = await self._change(attributes, span, received)
+        if obj is not None:
+            self._after_webhooks(call, attributes, owners)
+            created = await self._create_admitted(call, attributes, obj, options, tracked=False)
+            if not call.warnings:
+                self._remember(call, words, created, received, admitted)
+            return created
+        drawn = self._backend.admission.draw(attributes) if mould.draws else ""
+        generate = "" if words.name else mould.generate
+        name = words.name or self._name(info, generate)
+        with call.span(Hop.SCHEMA):
+            await self._world.latency.pause("schema")
+            own = Own(name, self._backend.uids.uid(), clock.timestamp(), written, drawn)
+            text = mould.text(own)
+            obj = attributes.object = orjson.loads(text)
+            attributes.name = name
+            call.named_as(name)
+        await self._validate(call, attributes)
+
+        def kept() -> bytes:
+            return text if obj["metadata"]["name"] == name else mould.text(own._replace(name=obj["metadata"]["name"]))
+
+        async def write() -> Object:
+            fits = "managedFields" in obj["metadata"]
+            return await self._insert(call, obj, generate, kept if fits else None)
+
+        return await _made_to_fit(obj, write, tracked=False)
+
+    def _remember(
+        self, call: Call, words: Words, created: Object, received: Object | None, admitted: Admitted | None
+    ) -> None:
+        if not words.repeated:
+            self.moulds.note(words)
+        elif received is not None and admitted is not None:
+            info = call.gvr_resource
+            text = self._backend.storage.encoded(info, created)
+            self.moulds.learn(words, info, created, text, received, admitted)
+
+    async def _create_admitted(
+        self, call: Call, attributes: Attributes, obj: Object, options: WriteOptions, *, tracked: bool
+    ) -> Object:
+        info = call.gvr_resource
         drop_twins(call, obj, admitted=True)
         generate = "" if obj["metadata"].get("name") else obj["metadata"].get("generateName", "")
         if generate:
@@ -150,8 +236,9 @@ class Writer:
             raise name_taken(info, obj, stored.object)
         return self._backend.storage.ordered(info, obj)
 
-    async def _insert(self, call: Call, obj: Object, generate: str) -> Object:
-        info = call.gvr_resource
+    async def _insert(self, call: Call, obj: Object, generate: str, text: Callable[[], bytes] | None = None) -> Object:
+        """`text` is what is to be stored of an object in order, where that is known."""
+        info, storage = call.gvr_resource, self._backend.storage
         metadata = obj["metadata"]
         if _version(metadata.pop("resourceVersion", "")):
             # An error of the storage (etcd3 store.go Create), passed on as it is: 500 without a reason.
@@ -164,14 +251,18 @@ class Writer:
             name = metadata["name"]
             with call.span(Hop.STORE, component="etcd", detail={"key": info.key(namespace, name)}) as span:
                 await self._world.latency.pause("store")
-                created = await self._backend.storage.create(info, namespace, name, obj, cause=span.context.traceparent)
+                cause = span.context.traceparent
+                if text is not None:
+                    created = await storage.create_as(info, namespace, name, obj, text(), cause=cause)
+                else:
+                    created = await storage.create(info, namespace, name, obj, cause=cause)
                 if created is not None:
                     span.revision = int(created["metadata"]["resourceVersion"])
                     return created
                 span.outcome = "AlreadyExists"
             if not generate:
                 break
-        present = await self._backend.storage.get(info, namespace, metadata["name"])
+        present = await storage.get(info, namespace, metadata["name"])
         raise name_taken(info, obj, present.object if present is not None else None)
 
     # -- update
@@ -350,7 +441,26 @@ class Writer:
         with call.span(Hop.MUTATING_ADMISSION) as span:
             await self._world.latency.pause("mutating-admission")
             await self._backend.admission.mutate(attributes, span)
-        if attributes.wants_reinvocation:  # a webhook or a policy has been at it
+        self._after_webhooks(call, attributes, before)
+
+    async def _change(self, attributes: Attributes, span: Span, received: Object | None) -> Admitted | None:
+        """Mutating admission; of a Pod as it was `received`, on which grounds, if they can be said and stayed."""
+        admission = self._backend.admission
+        if received is None:
+            await admission.mutate(attributes, span)
+            return None
+        asked = replace(attributes, object=received)
+        before = await admission.grounds(asked)
+        await admission.mutate(attributes, span)
+        if before is None or await admission.grounds(asked) != before:
+            return None
+        return Admitted(before, span.detail["plugins"])
+
+    @staticmethod
+    def _after_webhooks(call: Call, attributes: Attributes, before: Any) -> None:
+        """Once a webhook or a policy has been at an object: what is not theirs to change is as it was `before`."""
+        obj = attributes.object
+        if attributes.wants_reinvocation and obj is not None:
             restore_owners(call, obj, before)
             check_namespace(call.gvr_resource, call.info, obj["metadata"])
 
