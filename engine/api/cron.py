@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from engine.api.golang.duration import parse_duration
 from engine.api.golang.integer import parse_int
+from engine.api.time_zones import is_zone
 
 
 class ScheduleError(ValueError):
@@ -42,7 +43,8 @@ _DESCRIPTORS = {
 class Schedule:
     """`every` is set for `@every DURATION`, in seconds, and then the rest is empty.
 
-    `any_day` and `any_weekday`: the field is a star. Where neither is, a day counts if one of the two matches.
+    `any_day` and `any_weekday`: the field has a star that no step thins out. Where neither has, a day counts if one
+    of the two matches. A field of commas alone names nothing, and nothing is ever due then.
     """
 
     minutes: frozenset[int] = frozenset()
@@ -61,18 +63,18 @@ def parse(text: str) -> Schedule:
         raise ScheduleError("empty spec string")
     if text.startswith(("TZ=", "CRON_TZ=")):
         zone, _, text = text.partition(" ")
-        if not text:
-            raise ScheduleError(f"provided bad location {zone.partition('=')[2]}: unknown time zone")
+        name = zone.partition("=")[2]
+        if not text or (name and name != "Local" and not is_zone(name)):
+            raise ScheduleError(f"provided bad location {name}: unknown time zone {name}")
+        text = text.strip()
     if text.startswith("@"):
         return _descriptor(text)
     fields = text.split()
     if len(fields) != len(_FIELDS):
         raise ScheduleError(f"expected exactly 5 fields, found {len(fields)}: [{' '.join(fields)}]")
-    minutes, hours, days, months, weekdays = (
-        _field(field, bounds) for field, bounds in zip(fields, _FIELDS, strict=True)
-    )
-    any_day, any_weekday = (fields[place].startswith(("*", "?")) for place in (2, 4))
-    return Schedule(minutes, hours, days, months, weekdays, any_day=any_day, any_weekday=any_weekday)
+    read = [_field(field, bounds) for field, bounds in zip(fields, _FIELDS, strict=True)]
+    minutes, hours, days, months, weekdays = (found for found, _ in read)
+    return Schedule(minutes, hours, days, months, weekdays, any_day=read[2][1], any_weekday=read[4][1])
 
 
 def _descriptor(text: str) -> Schedule:
@@ -87,17 +89,21 @@ def _descriptor(text: str) -> Schedule:
     raise ScheduleError(f"unrecognized descriptor: {text}")
 
 
-def _field(field: str, bounds: _Bounds) -> frozenset[int]:
-    found: set[int] = set()
-    for expression in field.split(","):
-        found.update(_range(expression, bounds))
-    return frozenset(found)
+def _field(field: str, bounds: _Bounds) -> tuple[frozenset[int], bool]:
+    """What a field names, and whether it has a star. Nothing between two commas is let be."""
+    found, starred = set[int](), False
+    for expression in filter(None, field.split(",")):
+        numbers, star = _range(expression, bounds)
+        found.update(numbers)
+        starred |= star
+    return frozenset(found), starred
 
 
-def _range(expression: str, bounds: _Bounds) -> range:
+def _range(expression: str, bounds: _Bounds) -> tuple[range, bool]:
     span, *steps = expression.split("/")
     ends = span.split("-")
-    if ends[0] in ("*", "?"):
+    star = ends[0] in ("*", "?")
+    if star:
         low, high = bounds.low, bounds.high
     else:
         low = _number(ends[0], bounds)
@@ -109,10 +115,10 @@ def _range(expression: str, bounds: _Bounds) -> range:
         raise ScheduleError(f"too many slashes: {expression}")
     if steps:
         step = _integer(steps[0])
-        if len(ends) == 1 and ends[0] not in ("*", "?"):
+        if len(ends) == 1 and not star:
             high = bounds.high  # N/step: from N on
     _check(expression, low, high, step=step, bounds=bounds)
-    return range(low, high + 1, step)
+    return range(low, high + 1, step), star and step == 1
 
 
 def _check(expression: str, low: int, high: int, *, step: int, bounds: _Bounds) -> None:

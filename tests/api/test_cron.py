@@ -14,6 +14,7 @@ WRONG = {
     "*/0 * * * *": "step of range should be a positive number: */0",
     "1-2-3 * * * *": "too many hyphens: 1-2-3",
     "*/2/3 * * * *": "too many slashes: */2/3",
+    "TZ=Nowhere/Town * * * * *": "provided bad location Nowhere/Town: unknown time zone Nowhere/Town",
     "@sometimes": "unrecognized descriptor: @sometimes",
     "@every soon": 'failed to parse duration @every soon: time: invalid duration "soon"',
     "@every 5": 'failed to parse duration @every 5: time: missing unit in duration "5"',
@@ -42,10 +43,23 @@ def test_from_a_number_on() -> None:
     assert cron.parse("5/20 * * * *").minutes == {5, 25, 45}
 
 
-def test_stars_are_remembered() -> None:
-    found = cron.parse("0 0 * * ?")
-    assert found.any_day
-    assert found.any_weekday
+@pytest.mark.parametrize(
+    ("text", "day", "weekday"),
+    [
+        ("0 0 * * ?", True, True),
+        ("0 0 */1 * 1,*", True, True),
+        ("0 0 */2 * ?/2", False, False),  # a star that a step thins out is none
+        ("0 0 1,*/3 * 1", False, False),
+    ],
+)
+def test_stars_are_remembered(text: str, day: bool, weekday: bool) -> None:
+    found = cron.parse(text)
+    assert (found.any_day, found.any_weekday) == (day, weekday)
+
+
+def test_nothing_between_commas_is_let_be() -> None:
+    assert cron.parse("1,2,,3, 0 * * *") == cron.parse("1,2,3 0 * * *")
+    assert cron.parse(", * * * *").minutes == frozenset()
 
 
 def test_descriptors() -> None:
@@ -54,3 +68,4 @@ def test_descriptors() -> None:
     assert cron.parse("@every 1.9s").every == 1  # counted in whole seconds
     assert cron.parse("@every +10ms").every == 1
     assert cron.parse("TZ=Europe/Berlin 0 * * * *") == cron.parse("0 * * * *")
+    assert cron.parse("CRON_TZ=UTC  @daily") == cron.parse("0 0 * * *")

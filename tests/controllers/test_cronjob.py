@@ -32,6 +32,11 @@ def at(text: str) -> datetime:
         pytest.param("0 0 29 2 *", None, "2026-01-01T00:00:00", "2028-02-29T00:00:00", id="leap day"),
         pytest.param("0 0 31 2 *", None, "2026-01-01T00:00:00", None, id="never"),
         pytest.param("0 0 13 * FRI", None, "2026-01-01T00:00:00", "2026-01-02T00:00:00", id="either day will do"),
+        pytest.param(
+            "0 0 */5 * MON", None, "2026-01-02T00:00:00", "2026-01-05T00:00:00", id="every fifth day or Monday"
+        ),
+        pytest.param("0 0 */1 * MON", None, "2026-01-06T00:00:00", "2026-01-12T00:00:00", id="every day is no other"),
+        pytest.param(", 0 * * *", None, "2026-01-01T00:00:00", None, id="no minute"),
         pytest.param("0 0 * * 0", None, "2026-01-01T00:00:00", "2026-01-04T00:00:00", id="Sundays"),
         pytest.param("@monthly", None, "2026-01-15T00:00:00", "2026-02-01T00:00:00", id="monthly"),
         pytest.param("@every 1h30m", None, "2026-01-01T00:10:00", "2026-01-01T01:40:00", id="every so long"),

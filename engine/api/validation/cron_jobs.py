@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
-
 from engine.api import cron
+from engine.api.time_zones import is_zone
 from engine.api.types import Object
 from engine.api.validation.go_values import selector as shown_selector
 from engine.api.validation.jobs import job_spec
@@ -13,7 +11,6 @@ from engine.api.validation.problems import Problems
 
 _CONCURRENCY = ("Allow", "Forbid", "Replace")
 _MAX_NAME = 52
-_ZONE = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z][A-Za-z0-9_+-]*)*")  # where the machine has no list of zones
 
 
 def cron_job(obj: Object, problems: Problems) -> None:
@@ -70,13 +67,5 @@ def _time_zone(zone: str, path: str, problems: Problems) -> None:
     elif zone.lower() == "local":
         detail = "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"
         problems.invalid(path, zone, detail)
-    if zone and zone != "Local" and not _is_zone(zone):
+    if zone and zone != "Local" and not is_zone(zone):
         problems.invalid(path, zone, f"unknown time zone {zone}")
-
-
-def _is_zone(name: str) -> bool:
-    try:
-        ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return not available_timezones() and _ZONE.fullmatch(name) is not None
-    return True

@@ -26,6 +26,8 @@ class Timetable:
         schedule = self.schedule
         if schedule.every:
             return after.replace(microsecond=0) + timedelta(seconds=int(schedule.every))
+        if not (schedule.minutes and schedule.hours and schedule.days and schedule.months and schedule.weekdays):
+            return None
         start = after.astimezone(UTC).replace(second=0, microsecond=0) + timedelta(minutes=1)
         search = _Search(schedule, self.zone, start.astimezone(self.zone))
         last = search.at.year + _YEARS
