@@ -34,6 +34,10 @@ class Extension(Protocol):
         """The schema as server-side apply and OpenAPI walk it."""
         ...
 
+    def schema_of(self, version: str) -> Schema | None:
+        """The schema of any version that the definition has, served or not; None for others."""
+        ...
+
     @property
     def scale(self) -> ScalePaths | None: ...
 

@@ -14,7 +14,7 @@ from engine.api.errors import ApiError, bad_request, not_found
 from engine.api.field_order import FieldOrder
 from engine.api.kept_json import kept_json
 from engine.api.resources import ResourceInfo, ResourceRegistry
-from engine.api.types import GVR, Object
+from engine.api.types import GVK, GVR, Object
 from engine.api.validation.text import path_segment
 from engine.apiserver.cacher.caches import WatchCaches
 from engine.apiserver.changes import versioned
@@ -66,7 +66,7 @@ class Converter(Protocol):
 
     def asks(self, info: ResourceInfo) -> bool: ...
 
-    async def convert(self, info: ResourceInfo, obj: Object) -> Object: ...
+    async def convert(self, info: ResourceInfo, obj: Object, target: GVK) -> Object: ...
 
 
 class Storage:

@@ -38,13 +38,15 @@ from engine.api.apply.merging import merge
 from engine.api.apply.pruning import pruned
 from engine.api.apply.reconciling import reconciled
 from engine.api.apply.reset_fields import without
-from engine.api.apply.scope import Difference, Schemas, Scope, Scopes
-from engine.api.errors import bad_request
+from engine.api.apply.scope import Convert, Difference, Schemas, Scope, Scopes, UnconvertedError
+from engine.api.errors import ApiError, bad_request
 from engine.api.patch.merge_patch import same
 from engine.api.schema import Schema
 from engine.api.types import Object
 
 __all__ = ["apply", "entries_error", "named", "track_update", "well_formed"]
+
+_OWNERS_KEPT_SINCE = (1, 36)
 
 
 def track_update(
@@ -58,20 +60,38 @@ def track_update(
     subresource: str = "",
     api_version: str,
     schemas: Schemas | None = None,
+    convert: Convert | None = None,
 ) -> Object:
     """`new` with its managedFields saying that `manager` owns what differs from `old` (None for a create).
 
-    An object that nobody tracks (its managedFields were taken away) stays so until it is applied.
+    An object that nobody tracks (its managedFields were taken away) stays so until it is applied. Where it cannot be
+    had in a version that somebody owns fields in, nobody is noted: who owns what stays as it was, which before 1.36 was
+    lost. `convert` makes a custom object of another version; what else it raises passes through.
     """
+    try:
+        return _noted(
+            old,
+            new,
+            Identity.of(manager or NO_NAME, operation, api_version, subresource),
+            now,
+            _scopes(new, schema, schemas, api_version, subresource, convert),
+        )
+    except UnconvertedError:
+        kept = schema is not None and schema.release >= _OWNERS_KEPT_SINCE
+        entries = ((old or {}).get("metadata") or {}).get("managedFields") if kept else None
+        metadata = {key: value for key, value in new["metadata"].items() if key != "managedFields"}
+        return {**new, "metadata": metadata if entries is None else {**metadata, "managedFields": entries}}
+
+
+def _noted(old: Object | None, new: Object, identity: Identity, now: datetime, scopes: Scopes) -> Object:
+    api_version, subresource = scopes.own.api_version, scopes.own.subresource
     managers = _managers_of(old, new, subresource)
     if old is not None and not managers:
         return _with_managers(new, {})
-    scopes = _scopes(new, schema, schemas, api_version, subresource)
-    managers = {identity: owned for identity, owned in _current(scopes, managers).items() if owned.fields}
+    managers = {each: owned for each, owned in _current(scopes, managers, old).items() if owned.fields}
     written = Difference(scopes, old, new)
     changed, removed = written.in_version(api_version)
     if changed or removed:
-        identity = Identity.of(manager or NO_NAME, operation, api_version, subresource)
         managers = _taken(managers, written)
         if changed:
             mine = managers.get(identity)
@@ -92,21 +112,33 @@ def apply(
     subresource: str = "",
     api_version: str,
     schemas: Schemas | None = None,
+    convert: Convert | None = None,
 ) -> Object:
     """The live object (None if there is none yet) with the applied configuration merged in.
 
     What the manager applied before and leaves out now goes, unless somebody else owns it. Without `force` a field that
     another manager owns and that would change is a conflict. Applying what is already so gives back `live` itself.
-    Raises ApiError: 409 for conflicts, 400 and 500 for a configuration that cannot be applied.
+    `convert` as in `track_update`.
+    Raises ApiError: 409 for conflicts, 400 and 500 for a configuration that cannot be applied, and 500 if the object
+    cannot be had in a version that somebody owns fields in.
     """
     metadata = applied.get("metadata")
     if isinstance(metadata, dict) and isinstance(metadata.get("managedFields"), list):
         raise bad_request("metadata.managedFields must be nil")
-    scopes = _scopes(applied, schema, schemas, api_version, subresource)
-    kind = scopes.own.kind
-    check_applied(kind, applied)
-    identity = Identity.of(manager or NO_NAME, APPLY, api_version, subresource)
-    managers = _current(scopes, _live_managers(scopes.own, live, now), but=identity)
+    scopes = _scopes(applied, schema, schemas, api_version, subresource, convert)
+    check_applied(scopes.own.kind, applied)
+    try:
+        return _applied(live, applied, manager=manager, force=force, now=now, scopes=scopes)
+    except UnconvertedError as error:
+        raise ApiError(500, "", str(error)) from None
+
+
+def _applied(
+    live: Object | None, applied: Object, *, manager: str, force: bool, now: datetime, scopes: Scopes
+) -> Object:
+    kind, api_version = scopes.own.kind, scopes.own.api_version
+    identity = Identity.of(manager or NO_NAME, APPLY, api_version, scopes.own.subresource)
+    managers = _current(scopes, _live_managers(scopes.own, live, now), live, but=identity)
     work = _Application(scopes, live, applied, managers, identity)
     conflicts = {} if force else work.conflicts
     if conflicts and manager == KUBECTL and live is not None:
@@ -122,11 +154,18 @@ def apply(
     return synced(result, applied) if manager == KUBECTL else result
 
 
-def _scopes(obj: Object, schema: Schema | None, schemas: Schemas | None, api_version: str, subresource: str) -> Scopes:
+def _scopes(
+    obj: Object,
+    schema: Schema | None,
+    schemas: Schemas | None,
+    api_version: str,
+    subresource: str,
+    convert: Convert | None,
+) -> Scopes:
     """Without `schemas` all versions have the schema of this one."""
     name = obj.get("kind", "")
     own = Scope(field_type(schema), api_version, name, subresource)
-    return Scopes(own, name, schemas if schemas is not None else lambda _: schema)
+    return Scopes(own, name, schemas if schemas is not None else lambda _: schema, convert)
 
 
 def _tracked(live: Object) -> bool:
@@ -148,8 +187,9 @@ def _live_managers(scope: Scope, live: Object | None, now: datetime) -> Managers
     return {identity: Owned(fields, scope.api_version, timestamp(now))}
 
 
-def _current(scopes: Scopes, managers: Managers, but: Identity | None = None) -> Managers:
+def _current(scopes: Scopes, managers: Managers, live: Object | None, but: Identity | None = None) -> Managers:
     """The managers as the schema of today tells fields apart, without those of versions that are gone.
+    The live object must be had in the versions of all others. Raises UnconvertedError.
 
     An applier that applies anew keeps its entry: it gets the version of today.
     """
@@ -162,6 +202,8 @@ def _current(scopes: Scopes, managers: Managers, but: Identity | None = None) ->
             if identity == but:
                 current[identity] = owned
             continue
+        if live is not None and not fixed:
+            scopes.converted(live, scopes.own.api_version, owned.api_version)
         fields = owned.fields if fixed else reconciled(scope.kind, owned.fields)
         same = fields is owned.fields
         current[identity] = owned if same else Owned(fields, owned.api_version, owned.time)

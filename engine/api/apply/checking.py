@@ -18,6 +18,7 @@ from engine.api.schema import Schema
 from engine.api.types import Object
 
 Path = tuple[str, ...]
+_TWICE = ": duplicate entries for key"
 
 
 def check_applied(kind: FieldType, applied: Object) -> None:
@@ -26,10 +27,12 @@ def check_applied(kind: FieldType, applied: Object) -> None:
         raise ApiError(500, "", f"failed to create typed patch object ({named(applied)}): {text}")
 
 
-def misfits(kind: FieldType, value: Any) -> str:
-    """What of a value does not fit its type, as one text; "" for nothing."""
+def misfits(kind: FieldType, value: Any, *, twice: bool = False) -> str:
+    """What of a value does not fit its type, as one text; "" for nothing. `twice`: lists may have an element twice."""
     errors: list[str] = []
     _check(kind, value, (), errors)
+    if twice:
+        errors = [error for error in errors if _TWICE not in error]
     return "\n".join(["errors:", *(f"  {error}" for error in errors)]) if len(errors) > 1 else "".join(errors)
 
 
@@ -105,7 +108,7 @@ def _check_list(kind: ListType, value: Any, path: Path, errors: list[str]) -> No
             return
         step = kind.step(item)
         if step in seen:
-            errors.append(_at(path, f"duplicate entries for key {path_text((step,))}"))
+            errors.append(f"{path_text(path)}{_TWICE} {path_text((step,))}")
         seen.add(step)
         _check(kind.items, item, (*path, step), errors)
 

@@ -14,6 +14,8 @@ from engine.api.apply.scope import Scopes
 from engine.api.types import Object
 
 _METADATA: FieldSet = {"f:metadata": {}}  # every object has it, so it never goes as a whole
+_PRUNE = "failed to prune fields"
+_DANGLING = "failed add back dangling items: failed to convert pruned object to last applied version"
 
 
 def pruned(scopes: Scopes, merged: Object, last: Owned, fields: FieldSet, others: list[Owned]) -> Object:
@@ -29,7 +31,9 @@ def pruned(scopes: Scopes, merged: Object, last: Owned, fields: FieldSet, others
             kept = union(kept, owned)
         else:
             elsewhere[version] = union(elsewhere.get(version, {}), owned)
-    start = scopes.converted(merged, own, at)
+    start = scopes.converted(
+        merged, own, at, doing=f"{_PRUNE}: failed to convert merged object to last applied version"
+    )
     before = with_structs(scope.kind, last.fields)
     gone = difference(before, with_structs(scope.kind, kept))
     if not gone and not elsewhere:
@@ -41,7 +45,7 @@ def pruned(scopes: Scopes, merged: Object, last: Owned, fields: FieldSet, others
         result = _with_owned(scopes, at, version, start, result, elsewhere[version])
     # Counted once more: a struct in which only empty lists are left is not there either.
     gone = intersection(difference(present, _all_of(scope.kind, result)), before)
-    return scopes.converted(_without(scope.kind, start, gone), at, own)
+    return scopes.converted(_without(scope.kind, start, gone), at, own, doing=_PRUNE)
 
 
 def _with_owned(scopes: Scopes, at: str, version: str, start: Object, result: Object, owned: FieldSet) -> Object:
@@ -50,9 +54,12 @@ def _with_owned(scopes: Scopes, at: str, version: str, start: Object, result: Ob
     if scope is None:
         return result
     kind = scope.kind
-    there, left = scopes.converted(start, at, version), scopes.converted(result, at, version)
+    doing = f"{_PRUNE}: failed add back owned items: failed to convert"
+    there = scopes.converted(start, at, version, doing=f"{doing} merged object at version {version}")
+    left = scopes.converted(result, at, version, doing=f"{doing} pruned object at version {version}")
     kept = union(_all_of(kind, left), with_structs(kind, union(_METADATA, owned)))
-    return scopes.converted(_without(kind, there, difference(_all_of(kind, there), kept)), version, at)
+    owned_too = _without(kind, there, difference(_all_of(kind, there), kept))
+    return scopes.converted(owned_too, version, at, doing=f"{_PRUNE}: {_DANGLING}")
 
 
 def _all_of(kind: FieldType, obj: Object) -> FieldSet:

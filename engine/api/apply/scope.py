@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import orjson
 
+from engine.api.apply.checking import misfits
 from engine.api.apply.field_sets import FieldSet
 from engine.api.apply.field_types import Changes, FieldType, field_type
 from engine.api.apply.reset_fields import Reset, only_kept, reset_fields, without
@@ -18,8 +19,15 @@ from engine.api.remembered import Remembered
 from engine.api.schema import Schema
 from engine.api.types import GVK, Object
 
-# The schema of a kind in a version; None where the version is not served, so that nobody owns anything in it any more.
+# The schema of a kind in a version; None where there is no such version, so that nobody owns anything in it any more.
 Schemas = Callable[[GVK], Schema | None]
+# What a custom object is in another version of its kind. Raises UnconvertedError, and what its owner wants to catch.
+Convert = Callable[[Object, GVK], Object]
+
+
+class UnconvertedError(Exception):
+    """An object cannot be had in the version that somebody owns fields in; the message says why."""
+
 
 # Nobody owns these (stripmeta.go): they are set by the server or make the object what it is.
 _UNOWNED = frozenset({"apiVersion", "kind", "metadata"})
@@ -101,12 +109,14 @@ class Scope:
 
 
 class Scopes:
-    """The scopes of a kind in all its versions."""
+    """The scopes of a kind in all its versions. Without `convert` versions of a custom kind differ in their name."""
 
-    def __init__(self, own: Scope, name: str, schemas: Schemas) -> None:
+    def __init__(self, own: Scope, name: str, schemas: Schemas, convert: Convert | None = None) -> None:
         self.own = own
         self._name = name
         self._schemas = schemas
+        self._convert = convert
+        self._custom = own.kind.schema is not None and not own.kind.schema.fixed
         self._found: dict[str, Scope | None] = {own.api_version: own}
 
     def of(self, api_version: str) -> Scope | None:
@@ -119,14 +129,31 @@ class Scopes:
 
     def alike(self, one: str, other: str) -> bool:
         """Whether two versions have the same fields."""
-        return (self._gvk(one), self._gvk(other)) not in CONVERSIONS
+        return one == other or (not self._custom and (self._gvk(one), self._gvk(other)) not in CONVERSIONS)
 
-    def converted(self, obj: Object, source: str, target: str) -> Object:
-        """An object of one version in another."""
+    def converted(self, obj: Object, source: str, target: str, doing: str = "") -> Object:
+        """An object of one version in another. Raises UnconvertedError, whose message begins with what `doing` says."""
+        if source == target:
+            return obj
+        if self._custom:
+            try:
+                return self._custom_converted(obj, target)
+            except UnconvertedError as error:
+                raise UnconvertedError(f"{doing}: {error}" if doing else str(error)) from None
         convert = CONVERSIONS.get((self._gvk(source), self._gvk(target)))
         if convert is None:
             return obj
         return convert({**obj, "metadata": obj.get("metadata") or {}})
+
+    def _custom_converted(self, obj: Object, target: str) -> Object:
+        """What a version does not declare is in the way there: conversion leaves it in (versionconverter.go)."""
+        convert, scope = self._convert, self.of(target)
+        assert scope is not None, "nothing is converted to a version that is gone"
+        made = convert(obj, self._gvk(target)) if convert is not None else {**obj, "apiVersion": target}
+        content = {key: value for key, value in made.items() if key != "metadata"}
+        if text := misfits(scope.kind, content, twice=True):
+            raise UnconvertedError(text)
+        return made
 
     def _gvk(self, api_version: str) -> GVK:
         group, _, version = api_version.rpartition("/")
@@ -147,8 +174,8 @@ class Difference:
             scope, own = self._scopes.of(api_version), self._scopes.own.api_version
             assert scope is not None, "owners in versions that are gone have been forgotten"
             old, new = self._old, self._new
-            if api_version != own:
-                old = self._scopes.converted(old, own, api_version) if old is not None else None
-                new = self._scopes.converted(new, own, api_version)
+            if old is not None:
+                old = self._scopes.converted(old, own, api_version, doing="failed to convert old object")
+            new = self._scopes.converted(new, own, api_version, doing="failed to convert new object")
             self._found[api_version] = scope.changes(old, new)
         return self._found[api_version]

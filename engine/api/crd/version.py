@@ -56,6 +56,7 @@ class CustomVersion:
     def __init__(self, definitions: Definitions, definition: Object, version: Object) -> None:
         spec = definition["spec"]
         self._definitions = definitions
+        self._definition = definition
         self._versions = frozenset(each["name"] for each in spec["versions"])
         self._spec = version
         self.names: Object = (definition.get("status") or {}).get("acceptedNames") or spec["names"]
@@ -73,6 +74,7 @@ class CustomVersion:
             self.webhook = spec["conversion"]["webhook"]
         self._read: OrderedDict[tuple[str, str], Object] = OrderedDict()
         self._others: dict[str, Structural] = {}
+        self._other_schemas: dict[str, Schema] = {}
 
     @property
     def warning(self) -> str:
@@ -126,6 +128,14 @@ class CustomVersion:
         schema.status_apart = "status" in self.subresources
         schema.fixed = False
         return schema
+
+    def schema_of(self, version: str) -> Schema | None:
+        if version == self.gvk.version:
+            return self.schema
+        if version in self._schemas and version not in self._other_schemas:
+            spec = next(each for each in self._definition["spec"]["versions"] if each["name"] == version)
+            self._other_schemas[version] = CustomVersion(self._definitions, self._definition, spec).schema
+        return self._other_schemas.get(version)
 
     # -- objects
 

@@ -41,6 +41,6 @@ class Versions:
         for gvr, before, after in attributes.conversions:
             if gvr == target.gvr and before == obj:
                 return after
-        made = await converter.convert(target, obj)
+        made = await converter.convert(target, obj, target.gvk)
         attributes.conversions.append((target.gvr, copy_object(obj), made))
         return made

@@ -56,17 +56,14 @@ class WebhookConverter:
 
     async def to_storage(self, info: ResourceInfo, obj: Object) -> Object:
         """An object in the version that is stored. Raises ApiError 500."""
-        return obj if info.storage_gvk == info.gvk else await self._one(info, obj, info.storage_gvk)
+        return obj if info.storage_gvk == info.gvk else await self.convert(info, obj, info.storage_gvk)
 
     def asks(self, info: ResourceInfo) -> bool:
         """Whether it is a webhook that converts to the version of a resource."""
         return isinstance(info.extension, CustomVersion) and info.extension.webhook is not None
 
-    async def convert(self, info: ResourceInfo, obj: Object) -> Object:
-        """An object of another version in that of a resource. Raises ApiError 500."""
-        return await self._one(info, obj, info.gvk)
-
-    async def _one(self, info: ResourceInfo, obj: Object, target: GVK) -> Object:
+    async def convert(self, info: ResourceInfo, obj: Object, target: GVK) -> Object:
+        """An object of a kind in another of its versions; `info` is that of any. Raises ApiError 500."""
         version = info.extension
         if not isinstance(version, CustomVersion) or version.webhook is None:
             return obj

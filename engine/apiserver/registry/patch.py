@@ -22,6 +22,7 @@ from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
 from engine.apiserver.registry.body import decode_value, warn
 from engine.apiserver.registry.facet import Facet
+from engine.apiserver.registry.foreign_versions import ForeignVersions
 from engine.apiserver.registry.metadata import check_place
 from engine.apiserver.registry.options import WriteOptions
 from engine.apiserver.registry.patch_body import PatchBody, read_patch
@@ -104,8 +105,10 @@ class Patcher:
                 if error.reason != "AlreadyExists":  # others have made it meanwhile
                     raise
 
+        versions = ForeignVersions(self._backend, info)
+
         def transform(old: Object) -> Object:
-            merged = self._merged(call, facet, (facet.start or facet.show)(old), applied, options)
+            merged = self._merged(call, facet, (facet.start or facet.show)(old), applied, options, versions)
             _check_twice(call, options.validation)
             view = self._restored(call, facet.gvk, merged, applied, options)
             # That of the configuration, if it has one: what is merged is the newest.
@@ -114,7 +117,9 @@ class Patcher:
             check_place(info, request, view)
             return facet.take(old, view)
 
-        return 200, await self._writer.update(call, options, transform, rules=facet.check, tracked=True)
+        return 200, await versions.settled(
+            lambda: self._writer.update(call, options, transform, rules=facet.check, tracked=True)
+        )
 
     async def _create(self, call: Call, facet: Facet, applied: Object, options: WriteOptions) -> Object:
         """Applying what is not there creates it, which needs the right to create."""
@@ -123,7 +128,7 @@ class Patcher:
         if answer.decision.verdict is not Verdict.ALLOW:
             raise forbidden(question, answer.decision.reason)
         info = call.gvr_resource
-        merged = self._merged(call, facet, None, applied, options)
+        merged = self._merged(call, facet, None, applied, options, ForeignVersions(self._backend, info))
         _check_twice(call, options.validation)
         obj = self._restored(call, info.gvk, merged, applied, options)
         if uid := obj["metadata"].get("uid"):
@@ -141,7 +146,15 @@ class Patcher:
         except ApiError as error:
             raise refused_apply(error, gvk, applied) from None
 
-    def _merged(self, call: Call, facet: Facet, live: Object | None, applied: Object, options: WriteOptions) -> Object:
+    def _merged(
+        self,
+        call: Call,
+        facet: Facet,
+        live: Object | None,
+        applied: Object,
+        options: WriteOptions,
+        versions: ForeignVersions,
+    ) -> Object:
         schema = self._backend.definitions.kind(facet.gvk)
         if schema is None:
             raise unsupported_patch(call.gvr_resource, PATCH_TYPES)
@@ -154,7 +167,8 @@ class Patcher:
             schema=schema,
             subresource=call.info.subresource,
             api_version=facet.gvk.api_version,
-            schemas=self._backend.definitions.kind,
+            schemas=versions.schema,
+            convert=versions.convert,
         )
 
 

@@ -40,6 +40,7 @@ from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
 from engine.apiserver.registry.admitted_views import admitted_view
 from engine.apiserver.registry.facet import Facet
+from engine.apiserver.registry.foreign_versions import ForeignVersions
 from engine.apiserver.registry.metadata import (
     carry_over,
     check_namespace,
@@ -324,7 +325,7 @@ class Writer:
         if not call.info.subresource:
             default_taint_times(info, new, now=self._world.clock.timestamp())
         if not tracked:  # before admission and strategy: what the server changes belongs to no manager
-            new = self._owned(call, new, old, options=options)
+            new = await self._owned(call, new, old, options=options)
         view = admitted_view(info, call.info.subresource)
         attributes = self._attributes(call, Operation.UPDATE, view.show(new), view.show(old), options=options)
         if not admitted:
@@ -385,14 +386,19 @@ class Writer:
         if causes:
             raise invalid(info.gvk, new["metadata"].get("name", ""), causes)
 
-    def _owned(self, call: Call, new: Object, old: Object, *, options: WriteOptions) -> Object:
+    async def _owned(self, call: Call, new: Object, old: Object, *, options: WriteOptions) -> Object:
         """`new`, and in its managedFields who changed what."""
         info, subresource = call.gvr_resource, call.info.subresource
         if "managedFields" not in new["metadata"] and "managedFields" in old["metadata"]:
             new["metadata"]["managedFields"] = old["metadata"]["managedFields"]
         if same_but_revision(new, old):
             return new
-        return self._tracked(info.gvk, new, old, options=options, subresource=subresource)
+        versions = ForeignVersions(self._backend, info)
+
+        async def tracked() -> Object:
+            return self._tracked(info.gvk, new, old, options=options, subresource=subresource, versions=versions)
+
+        return await versions.settled(tracked)
 
     def taken(
         self, call: Call, facet: Facet, old: Object, view: Object, *, live: Object, options: WriteOptions
@@ -491,7 +497,16 @@ class Writer:
             options_of_write(call.request, operation),
         )
 
-    def _tracked(self, gvk: GVK, new: Object, old: Object | None, *, options: WriteOptions, subresource: str) -> Object:
+    def _tracked(
+        self,
+        gvk: GVK,
+        new: Object,
+        old: Object | None,
+        *,
+        options: WriteOptions,
+        subresource: str,
+        versions: ForeignVersions | None = None,
+    ) -> Object:
         """`new` with its managedFields kept up to date."""
         schema = self._backend.definitions.kind(gvk)
         if schema is None:
@@ -505,7 +520,8 @@ class Writer:
             schema=schema,
             subresource=subresource,
             api_version=gvk.api_version,
-            schemas=self._backend.definitions.kind,
+            schemas=versions.schema if versions is not None else self._backend.definitions.kind,
+            convert=versions.convert if versions is not None else None,
         )
 
 
