@@ -30,9 +30,8 @@ STEP_PATIENCE_SECONDS = 2.0
 MOST_AHEAD = 1.0
 
 
-def wall() -> float:
-    """Seconds of this machine's monotonic clock: for measuring, never for deciding."""
-    return time.perf_counter()
+# Seconds of this machine's monotonic clock: for measuring, never for deciding. Every request asks some fifty times.
+wall = time.perf_counter
 
 
 class Timer:

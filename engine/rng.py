@@ -65,4 +65,5 @@ class Rng:
 
     def name_suffix(self, length: int = 5) -> str:
         """The random end of a generated name, as in `web-7d8d2f4c-x2k9p`."""
-        return "".join(self._random.choices(NAME_ALPHABET, k=length))
+        draw, letters = self._random.random, len(NAME_ALPHABET)  # as `choices` draws, which takes three times as long
+        return "".join([NAME_ALPHABET[int(draw() * letters)] for _ in range(length)])

@@ -88,7 +88,7 @@ class ResourceRegistry:
     def __init__(self, version: str, resources: Iterable[ResourceInfo]) -> None:
         self.version = version
         self._resources = sorted(resources, key=_discovery_order)
-        self._by_gvr = {info.gvr: info for info in self._resources}
+        self._by_gvr: dict[tuple[str, str, str], ResourceInfo] = {info.gvr: info for info in self._resources}
         self._by_kind = {info.gvk: info for info in self._resources}
 
     @classmethod
@@ -107,7 +107,7 @@ class ResourceRegistry:
         return len(self._resources)
 
     def get(self, group: str, version: str, resource: str) -> ResourceInfo | None:
-        return self._by_gvr.get(GVR(group, version, resource))
+        return self._by_gvr.get((group, version, resource))
 
     def by_kind(self, gvk: GVK) -> ResourceInfo | None:
         return self._by_kind.get(gvk)

@@ -99,6 +99,9 @@ class RecentTraces:
         return ""
 
 
+_STARTING = (Hop.CLIENT, Hop.STORE)
+
+
 class _Batch:
     """Rows of some spans; `number` is that of the span before."""
 
@@ -110,7 +113,7 @@ class _Batch:
     def add(self, span: Span) -> None:
         self.number += 1
         self._runs.setdefault(span.trace_id, []).append(span.to_json())
-        if _is_keystroke(span) or _is_birth(span):
+        if span.hop in _STARTING and (_is_keystroke(span) or _is_birth(span)):
             self.starts.append((self.number, span.object, int(span.hop), span.trace_id))
 
     def runs(self) -> Iterator[tuple[int, str, bytes]]:

@@ -39,12 +39,10 @@ class Hop(IntEnum):
     KUBELET = 11
     NETWORK = 12
 
-    @property
-    def lane(self) -> Lane:
-        return _LANES[self]
+    lane: Lane
 
 
-_LANES = {
+for _hop, _lane in {
     Hop.CLIENT: Lane.CLIENT,
     Hop.AUTHENTICATION: Lane.API_SERVER,
     Hop.AUTHORIZATION: Lane.API_SERVER,
@@ -57,7 +55,8 @@ _LANES = {
     Hop.SCHEDULER: Lane.SCHEDULER,
     Hop.KUBELET: Lane.NODES,
     Hop.NETWORK: Lane.NODES,
-}
+}.items():
+    _hop.lane = _lane  # an attribute, and no look-up: each span asks
 
 
 class SpanContext(NamedTuple):

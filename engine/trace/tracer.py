@@ -96,15 +96,15 @@ class Tracer:
     def __init__(self, clock: Clock, rng: Rng, *, ring: int = RING) -> None:
         self.recent: deque[Span] = deque(maxlen=ring)
         self.ended = 0
-        self._clock = clock
-        self._rng = rng
+        self._now = clock.now
+        self._bits = rng.bits
         self._sinks: dict[Callable[[Span], None], None] = {}
 
     def new_trace_id(self) -> str:
-        return f"{self._rng.bits(128) or 1:032x}"
+        return f"{self._bits(128) or 1:032x}"
 
     def new_span_id(self) -> str:
-        return f"{self._rng.bits(64) or 1:016x}"
+        return f"{self._bits(64) or 1:016x}"
 
     def span(
         self,
@@ -127,9 +127,9 @@ class Tracer:
         outer = _current.get()
         parent = cause or (outer.context if outer is not None else None)
         span = Span(
-            self.new_span_id(),
-            parent.trace_id if parent else self.new_trace_id(),
-            parent.span_id if parent else "",
+            f"{self._bits(64) or 1:016x}",
+            parent[0] if parent else self.new_trace_id(),
+            parent[1] if parent else "",
             hop,
             lane or hop.lane,
             component,
@@ -137,7 +137,7 @@ class Tracer:
             object,
             revision,
             woken_by,
-            self._clock.now(),
+            self._now(),
         )
         if detail is not None:
             span.detail = detail

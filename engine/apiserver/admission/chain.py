@@ -26,10 +26,12 @@ class _Step(NamedTuple):
 
 
 class _Steps(NamedTuple):
-    """The plugins for an operation on a resource; `passed` counts for those that are not asked."""
+    """The plugins for an operation on a resource; `unasked` counts for those that are not asked, `drawing` is the one
+    that draws names."""
 
     all: tuple[_Step, ...]
     unasked: Unasked
+    drawing: Plugin | None
 
     def count_until(self, refused: Plugin) -> None:
         """Those that are not asked, as far as the plugin that has refused."""
@@ -63,7 +65,9 @@ class AdmissionChain:
             asked = not plugin.resources or key in plugin.resources
             if asked or plugin.name:
                 steps.append(_Step(plugin, durations, asked))
-        return _Steps(tuple(steps), self.metrics.unasked([each.durations for each in steps if not each.asked]))
+        unasked = self.metrics.unasked([each.durations for each in steps if not each.asked])
+        drawing = (each.plugin for each in steps if each.asked and type(each.plugin).draw is not Plugin.draw)
+        return _Steps(tuple(steps), unasked, next(drawing, None))
 
     async def mutate(self, attributes: Attributes, span: Span) -> None:
         """Raises the ApiError of the first plugin that refuses; the span shows each plugin's verdict."""
@@ -146,8 +150,8 @@ class AdmissionChain:
 
     def draw(self, attributes: Attributes) -> str:
         """A name as a plugin draws one for what it adds to each new Pod; "" where none does."""
-        drawn = (step.plugin.draw() for step in self._steps(ADMIT, attributes).all if step.asked)
-        return next((name for name in drawn if name), "")
+        plugin = self._steps(ADMIT, attributes).drawing
+        return plugin.draw() if plugin is not None else ""
 
     async def validate(self, attributes: Attributes, span: Span) -> None:
         verdicts: Verdicts = []

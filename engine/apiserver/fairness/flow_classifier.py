@@ -18,6 +18,7 @@ from engine.apiserver.request_info import RequestInfo
 SCHEMA_HEADER = "x-kubernetes-pf-flowschema-uid"
 LEVEL_HEADER = "x-kubernetes-pf-prioritylevel-uid"
 _ALL = "*"
+_MOST_KNOWN = 10_000  # who asks for what, of which it is known to which flow that belongs
 
 
 class Flow(NamedTuple):
@@ -39,13 +40,21 @@ class FlowClassifier:
         self._levels = levels
         self._seen = (-1, -1)
         self._ordered: list[tuple[Object, Flow]] = []
+        self._known: dict[tuple[UserInfo, str, str, str, str, str], Flow | None] = {}
 
     def classify(self, user: UserInfo, info: RequestInfo) -> Flow | None:
         """None where no FlowSchema with a priority level matches, which takes a person who has deleted some."""
-        for schema, flow in self._in_order():
-            if any(_rule_matches(rule, user, info) for rule in schema["spec"].get("rules", ())):
-                return flow
-        return None
+        schemas = self._in_order()
+        if not info.is_resource:
+            return _first(schemas, user, info)
+        key = (user, info.verb, info.group, info.resource, info.subresource, info.namespace)
+        try:
+            return self._known[key]
+        except KeyError:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            found = self._known[key] = _first(schemas, user, info)
+            return found
 
     def _in_order(self) -> list[tuple[Object, Flow]]:
         seen = self._schemas.generation, self._levels.generation
@@ -61,7 +70,15 @@ class FlowClassifier:
                     found.append((schema, Flow(metadata["uid"], level, metadata["name"], name, distinguisher)))
             found.sort(key=lambda pair: (pair[0]["spec"]["matchingPrecedence"], pair[0]["metadata"]["name"]))
             self._ordered = found
+            self._known.clear()
         return self._ordered
+
+
+def _first(schemas: Sequence[tuple[Object, Flow]], user: UserInfo, info: RequestInfo) -> Flow | None:
+    for schema, flow in schemas:
+        if any(_rule_matches(rule, user, info) for rule in schema["spec"].get("rules", ())):
+            return flow
+    return None
 
 
 def _rule_matches(rule: Object, user: UserInfo, info: RequestInfo) -> bool:

@@ -10,7 +10,7 @@ from types import TracebackType
 
 from engine.api.types import GVR
 from engine.clock import wall
-from engine.metrics import Counter, Family, Histogram
+from engine.metrics import Counter, Distribution, Family, Histogram
 
 _BUCKETS = (
     0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
@@ -27,6 +27,7 @@ class StorageMetrics:
             *_OPERATION,
             buckets=_BUCKETS,
         )
+        self._of: dict[tuple[str, ...], Distribution] = {}
         self._requests = Counter(
             "etcd_requests_total", "[ALPHA] Etcd request counts for each operation and object type.", *_OPERATION
         )
@@ -71,13 +72,16 @@ class StorageMetrics:
 
     def request(self, operation: str, resource: GVR) -> _Asked:
         """Measures what the store is asked for; one that fails is counted as such."""
-        return _Asked(self, (operation, resource.group, resource.resource))
+        labels = (operation, resource.group, resource.resource)
+        durations = self._of.get(labels)
+        if durations is None:
+            durations = self._of[labels] = self._durations.of(*labels)
+        return _Asked(self, labels, durations)
 
-    def asked(self, labels: tuple[str, ...], seconds: float, *, failed: bool) -> None:
+    def asked(self, labels: tuple[str, ...], *, failed: bool) -> None:
         if failed:
             self._errors.add(*labels)
         self._requests.add(*labels)
-        self._durations.observe(seconds, *labels)
 
     def listed(self, resource: GVR, *, fetched: int, evaluated: int, returned: int) -> None:
         """A list, or a page of one, that the store answered."""
@@ -116,11 +120,12 @@ class StorageMetrics:
 class _Asked:
     """One request of the store. A class and not a generator: every write makes several."""
 
-    __slots__ = ("_began", "_labels", "_metrics")
+    __slots__ = ("_began", "_durations", "_labels", "_metrics")
 
-    def __init__(self, metrics: StorageMetrics, labels: tuple[str, ...]) -> None:
+    def __init__(self, metrics: StorageMetrics, labels: tuple[str, ...], durations: Distribution) -> None:
         self._metrics = metrics
         self._labels = labels
+        self._durations = durations
         self._began = wall()
 
     def __enter__(self) -> None:
@@ -130,7 +135,8 @@ class _Asked:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         failed = kind is not None and issubclass(kind, Exception)
-        self._metrics.asked(self._labels, wall() - self._began, failed=failed)
+        self._metrics.asked(self._labels, failed=failed)
+        self._durations.observe(wall() - self._began)
 
 
 def _counter(name: str, help: str, *labels: str) -> Counter:

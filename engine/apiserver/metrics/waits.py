@@ -5,39 +5,45 @@ Source: apiserver pkg/endpoints/request (webhook_duration.go, the latency tracke
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
+from types import TracebackType
 
 from engine.clock import wall
 
+# Classes and not generators: every request opens both.
 
-class Waits:
-    """Of one request."""
+
+class waits:
+    """Gathers what a request waits, in its task and those that it starts, as long as it is open."""
+
+    __slots__ = ("_token", "seconds")
 
     def __init__(self) -> None:
         self.seconds = 0.0
 
+    def __enter__(self) -> waits:
+        self._token: Token[waits | None] = _current.set(self)
+        return self
 
-_current: ContextVar[Waits | None] = ContextVar("waits", default=None)
-
-
-@contextmanager
-def waits() -> Iterator[Waits]:
-    """Gather what a request waits, in its task and those that it starts."""
-    found = Waits()
-    token = _current.set(found)
-    try:
-        yield found
-    finally:
-        _current.reset(token)
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        _current.reset(self._token)
 
 
-@contextmanager
-def waiting() -> Iterator[None]:
-    began = wall()
-    try:
-        yield
-    finally:
+class waiting:
+    """A wait of the request that it is opened in."""
+
+    __slots__ = ("_began",)
+
+    def __enter__(self) -> None:
+        self._began = wall()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
         if (found := _current.get()) is not None:
-            found.seconds += wall() - began
+            found.seconds += wall() - self._began
+
+
+_current: ContextVar[waits | None] = ContextVar("waits", default=None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from engine.api.errors import (
     Cause,
@@ -70,6 +71,7 @@ def dry_run_causes(values: list[str]) -> list[Cause]:
     return [field_not_supported("dryRun", values, ("All",)) for value in values if value != "All"][:1]
 
 
+@lru_cache(maxsize=256)
 def manager_of(user_agent: str) -> str:
     """The manager of a client that names none: the first word of its user agent (handlers/create.go)."""
     word = "".join(letter for letter in user_agent.split("/")[0] if letter.isprintable())
