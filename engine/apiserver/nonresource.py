@@ -37,7 +37,8 @@ from engine.apiserver.metrics.pod_resource_metrics import pod_resource_metrics
 from engine.apiserver.metrics.request_metrics import RequestMetrics
 from engine.apiserver.metrics.slis import SLIS, slis
 from engine.apiserver.protobuf.discovery import discovery_protobuf
-from engine.apiserver.registry.representation import accepted_clauses, is_for_a_person, likes_yaml
+from engine.apiserver.registry.accept import accepted_clauses
+from engine.apiserver.registry.representation import is_for_a_person, likes_yaml
 from engine.apiserver.routing import (
     PAGE_NOT_FOUND,
     away,

@@ -17,10 +17,11 @@ from engine.api.schema import Definitions
 from engine.api.tables import table
 from engine.api.types import Object
 from engine.api.wire import JSON, PROTOBUF, YAML, Request, WatchEvent
+from engine.apiserver.registry.accept import accepted_clauses
 
 _GROUP, _VERSIONS = "meta.k8s.io", ("v1", "v1beta1")
 _SERVED = (JSON, YAML, PROTOBUF)
-_ANY = ("*/*", "application/*", "")
+_ANY = ("*/*", "application/*")
 _FORMS = ("Table", "PartialObjectMetadata", "PartialObjectMetadataList")
 _CONVERTING = frozenset(("as", "g", "v"))
 _INCLUDES = ("", "None", "Metadata", "Object")
@@ -51,9 +52,9 @@ def negotiate(accept: str, *, typed: bool = True, tables: bool = True) -> Form:
     for media_type, parameters in accepted_clauses(accept):
         if media_type not in _SERVED and media_type not in _ANY:
             continue
-        if parameters.get("stream", "watch") != "watch":
-            continue
         served = media_type if media_type in _SERVED else JSON
+        if "stream" in parameters and (served == YAML or parameters["stream"] != "watch"):
+            continue
         kind = parameters.get("as", "")
         if kind == "Table" and not tables:
             continue
@@ -86,40 +87,19 @@ def likes_yaml(accept: str) -> bool:
         return False
 
 
-def accepted_clauses(accept: str) -> list[tuple[str, dict[str, str]]]:
-    """Media types with their parameters, what the client likes best first."""
-    return sorted(map(_clause, accept.split(",")), key=_liking, reverse=True)
-
-
-def _clause(text: str) -> tuple[str, dict[str, str]]:
-    media_type, *rest = (part.strip() for part in text.split(";"))
-    return media_type, dict(part.partition("=")[::2] for part in rest)
-
-
 def takes_json(accept: str) -> bool:
     """Whether JSON will do, even where something else is liked better."""
-    return any(clause.partition(";")[0].strip() in (JSON, *_ANY) for clause in accept.split(","))
+    return not accept or any(clause.media_type in (JSON, *_ANY) for clause in accepted_clauses(accept))
 
 
 def is_for_a_person(request: Request) -> bool:
     """Whether a person reads the answer: who asks for it, and browsers, curl and wget (negotiation, isPrettyPrint)."""
     accept = request.headers.get("accept", "")
-    if "pretty=" in accept and any(_clause(each)[1].get("pretty") == "1" for each in accept.split(",")):
+    if "pretty" in accept and any(each.parameters.get("pretty") == "1" for each in accepted_clauses(accept)):
         return True
     if wanted := request.parameter("pretty"):
         return is_true(wanted)
     return request.headers.get("user-agent", "").startswith(("curl", "Wget", "Mozilla/5.0"))
-
-
-def _liking(clause: tuple[str, dict[str, str]]) -> tuple[float, bool, bool]:
-    """How much a client likes a clause: of those that it likes as well, the narrower comes first (goautoneg)."""
-    media_type, parameters = clause
-    kind, _, subtype = media_type.partition("/")
-    try:
-        quality = float(parameters.get("q", "1"))
-    except ValueError:
-        quality = 1.0
-    return quality, kind != "*", subtype != "*"
 
 
 def represent(

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from engine.api.errors import not_acceptable
 from engine.api.wire import JSON, PROTOBUF, YAML
-from engine.apiserver.registry.representation import accepted_clauses
+from engine.apiserver.registry.accept import accepted_clauses
 
 GROUP = "config.k8s.io"
 TEXT = "text/plain"
