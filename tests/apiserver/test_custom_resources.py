@@ -289,6 +289,28 @@ async def test_a_changed_schema_counts_for_what_was_stored_before_and_ends_watch
         assert [event.type async for event in watch] == ["ADDED"]
 
 
+async def test_who_watches_after_a_schema_has_changed_is_told_of_each_change_once(client: Client) -> None:
+    await _define(client)
+    made = await client.create(CRON_TABS, _cron_tab("a", image="1"), namespace="default")
+    async with await client.watch(CRON_TABS, resource_version=made["metadata"]["resourceVersion"]) as watch:
+        changed = copy_object(await client.get(DEFINITIONS, NAME))
+        fields = changed["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+        fields["note"] = {"type": "string"}
+        await client.update(DEFINITIONS, changed)
+        assert [event.type async for event in watch] == []
+    listed = await client.list(CRON_TABS)
+    async with await client.watch(CRON_TABS, resource_version=listed.resource_version) as watch:
+        for note in "ab":
+            patch = {"spec": {"note": note}}
+            await client.patch(CRON_TABS, "a", patch, namespace="default", content_type=MERGE_PATCH)
+        seen = []
+        async for event in watch:
+            seen.append(event.object["spec"]["note"])
+            if seen[-1] == "b":
+                break
+    assert seen == ["a", "b"]
+
+
 async def test_who_watches_what_a_definition_takes_with_it_sees_the_last_of_it(client: Client) -> None:
     """And then the watch ends, for there is nothing any more to watch (kubernetes/kubernetes#74105)."""
     await _define(client)

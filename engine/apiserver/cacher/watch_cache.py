@@ -87,6 +87,7 @@ class WatchCache:
         self._waking = Waking()
         self._next_watcher = 0
         self._started: asyncio.Future[None] | None = None
+        self._task: asyncio.Task[None] | None = None
         self._source: StoreWatcher | None = None
         self._bookmarks_due: dict[int, Watcher] = {}
         self.freshness = Freshness(self, store, world.clock)
@@ -97,7 +98,7 @@ class WatchCache:
     async def start(self, tasks: Supervisor) -> None:
         """List and begin to watch, once; whoever comes while it is listed, now or anew, waits. Raises StoreError."""
         if self._started is None:
-            tasks.spawn(self._run(), f"watch-cache {self.prefix}")
+            self._task = tasks.spawn(self._run(), f"watch-cache {self.prefix}")
             self._started = asyncio.get_running_loop().create_future()
         if not self.ready:
             await asyncio.shield(self._started)  # who gives up does so alone
@@ -108,9 +109,11 @@ class WatchCache:
         return started is not None and started.done() and not started.cancelled() and started.exception() is None
 
     def close(self) -> None:
-        """End all open watches; a later start lists anew."""
+        """End all open watches, and the store's; a later start lists anew, and follows alone."""
         self._end_watches()
         self._started = None
+        if self._task is not None:
+            self._task.cancel()
 
     def _end_watches(self) -> None:
         for watcher in self._watchers:
