@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from engine.api.crd.naming import condition, find_condition, with_condition
 from engine.api.crd.structural_rules import structural_problems
+from engine.api.errors import Cause, field_invalid
 from engine.api.types import Object
 
 
 def structure_violations(definition: Object) -> str:
-    """Why schemas of a definition are not structural; "" if they are."""
-    violations = []
+    """Why schemas of a definition are not structural; "" if they are. Where unknown fields are kept, none is."""
+    violations: list[Cause] = []
+    if definition["spec"].get("preserveUnknownFields"):
+        violations.append(field_invalid("spec.preserveUnknownFields", True, "must be false"))
     for index, version in enumerate(definition["spec"]["versions"]):
         raw = (version.get("schema") or {}).get("openAPIV3Schema")
         if raw is not None:
