@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
+
+from engine.api.errors import ApiError
 from engine.api.types import CONFIGMAPS, GVR, PODS, Object
 from engine.world import World
+from tests.api.crd.samples import GROUP, definition
 from tests.controllers.cluster import TestCluster, running
 
 QUOTAS = GVR("", "v1", "resourcequotas")
+DEFINITIONS = GVR("apiextensions.k8s.io", "v1", "customresourcedefinitions")
+CRON_TABS = GVR(GROUP, "v1", "crontabs")
 
 
 async def used(cluster: TestCluster, wanted: dict[str, str]) -> None:
@@ -38,6 +44,25 @@ async def test_of_what_nothing_takes_nothing_is_told(world: World) -> None:
         hard = {"pods": "5", "count/widgets.example.com": "2", "requests.kubernetes.io/x": "1"}
         await cluster.admin.create(QUOTAS, {"metadata": {"name": "q"}, "spec": {"hard": hard}}, namespace="default")
         await used(cluster, {"pods": "0"})
+
+
+async def test_custom_resources_are_counted_once_there_are_any(world: World) -> None:
+    """test/e2e/apimachinery/resource_quota.go, the life of a custom resource."""
+    count = f"count/crontabs.{GROUP}"
+    async with running(world) as cluster:
+        hard = {"pods": "5", count: "1"}
+        await cluster.admin.create(QUOTAS, {"metadata": {"name": "q"}, "spec": {"hard": hard}}, namespace="default")
+        await used(cluster, {"pods": "0"})
+        made = definition()
+        del made["metadata"]["uid"]
+        await cluster.admin.create(DEFINITIONS, made)
+        await used(cluster, {"pods": "0", count: "0"})
+        tab: Object = {"apiVersion": f"{GROUP}/v1", "kind": "CronTab", "metadata": {"name": "a"}}
+        await cluster.admin.create(CRON_TABS, tab, namespace="default")
+        with pytest.raises(ApiError, match=f"exceeded quota: q, requested: {count}=1, used: {count}=1, limited"):
+            await cluster.admin.create(CRON_TABS, {**tab, "metadata": {"name": "b"}}, namespace="default")
+        await cluster.admin.delete(CRON_TABS, "a", namespace="default")
+        await used(cluster, {"pods": "0", count: "0"})
 
 
 async def test_a_pod_that_is_to_end_leaves_the_quota_of_those_that_are_not(world: World) -> None:

@@ -21,7 +21,7 @@ from engine.api.quota.extended_resources import (
 from engine.api.types import GVR, PODS, SERVICES, Object
 from engine.client import Lister
 from engine.controllers.controller import Controller
-from engine.controllers.discovery import Discovery
+from engine.controllers.discovery import CUSTOM_RESOURCE_DEFINITIONS, Discovery
 from engine.controllers.features import quotas_devices_by_name
 
 QUOTAS = GVR("", "v1", "resourcequotas")
@@ -43,6 +43,8 @@ class ResourceQuotaController(Controller):
         self.watch(QUOTAS, _changed)
         for resource in _ALWAYS:
             self._count(resource)
+        if self._discovery.has(CUSTOM_RESOURCE_DEFINITIONS):
+            self.watch(CUSTOM_RESOURCE_DEFINITIONS, self._crd_changed)
 
     async def run(self) -> None:
         while True:
@@ -51,6 +53,20 @@ class ResourceQuotaController(Controller):
                 self.queue.add(_key(quota))
 
     # -- what is counted
+
+    def _crd_changed(self, old: Object | None, new: Object | None) -> Iterable[str]:
+        """The quotas that name a resource which there is only now: upstream looks for such every 30 seconds, and comes
+        to their quotas with its next resync."""
+        name = (new or old or {})["metadata"]["name"]
+        before = self._discovery.of_crd(name)
+        resource = self._discovery.crd_changed(old, new)
+        if before is not None and before != self._discovery.of_crd(name) and before.gvr in self._counted:
+            del self._counted[before.gvr]
+            self.unwatch(before.gvr)
+        if resource is None or not resource.namespaced:
+            return []
+        fresh = resource.gvr.group_resource
+        return [_key(quota) for quota in self._quotas.list() if any(concerns(fresh, each) for each in _hard(quota))]
 
     def _count(self, resource: GVR) -> Lister:
         """The lister of a resource, which is watched from now on."""
