@@ -46,6 +46,7 @@ class Flag:
     required: bool = False
     hidden: bool = False  # not in the help of its command
     deprecated: str = ""  # what is said where it is used
+    short_deprecated: str = ""  # and where its letter is
 
     @property
     def bare_value(self) -> str:
@@ -65,6 +66,7 @@ class Flags:
         self._short = {flag.short: flag for flag in self._flags.values() if flag.short}
         self._values: dict[str, Value] = {name: flag.initial() for name, flag in self._flags.items()}
         self._given: dict[str, None] = {}
+        self._deprecations: list[str] = []
         self.typed: list[tuple[str, str]] = []  # names and values as they stood on the command line
 
     def __contains__(self, name: str) -> bool:
@@ -93,9 +95,8 @@ class Flags:
         return value if isinstance(value, list) else []
 
     def deprecations(self) -> list[str]:
-        """What is to be said of flags that were given and should not be (pflag's words)."""
-        given = [self._flags[name] for name, _ in self.typed]
-        return [f"Flag --{flag.name} has been deprecated, {flag.deprecated}" for flag in given if flag.deprecated]
+        """What is to be said of flags that were given and should not be (pflag's words), in their order."""
+        return list(self._deprecations)
 
     # -- parsing
 
@@ -103,6 +104,7 @@ class Flags:
         """Read the flags; returns the other arguments and how many stood before `--` (-1 without one)."""
         rest: list[str] = []
         self.typed.clear()
+        self._deprecations.clear()
         queue = list(arguments)
         while queue:
             item = queue.pop(0)
@@ -147,6 +149,8 @@ class Flags:
             flag = self._short.get(letter)
             if flag is None:
                 raise FlagError(f"unknown shorthand flag: '{letter}' in -{whole}")
+            if flag.short_deprecated:
+                self._deprecations.append(f"Flag shorthand -{letter} has been deprecated, {flag.short_deprecated}")
             if letters.startswith("=") and letters != "=":  # `-o=` alone has the value `=`
                 self._set(flag, letters[1:])
                 return
@@ -173,6 +177,8 @@ class Flags:
         self._values[flag.name] = value
         self._given[flag.name] = None
         self.typed.append((flag.name, text))
+        if flag.deprecated:
+            self._deprecations.append(f"Flag --{flag.name} has been deprecated, {flag.deprecated}")
 
 
 def _convert(flag: Flag, text: str) -> Value:

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from engine.api.decoding import type_error
 from engine.api.schema import load_definitions
-from engine.api.types import GVK
+from engine.api.types import GVK, Object
 from engine.kubectl.errors import CommandError
 
 SCHEME: Final = "pkg/scheme/scheme.go:28"
@@ -31,3 +32,12 @@ def check_registered(gvk: GVK, *, scheme: str = SCHEME, of_list: bool = False) -
     """Raises UnregisteredError."""
     if not is_registered(gvk):
         raise UnregisteredError(gvk, scheme=scheme, of_list=of_list)
+
+
+def check_typed(gvk: GVK, value: Object) -> None:
+    """Whether a value becomes the struct of its kind. Raises CommandError in the decoder's words."""
+    check_registered(gvk)
+    definitions = load_definitions()
+    schema = definitions.kind(gvk)
+    if schema is not None and (problem := type_error(definitions, schema, value)):
+        raise CommandError(problem)

@@ -18,7 +18,7 @@ from engine.kubectl.discovery import NoMatchError, Resource
 from engine.kubectl.errors import Aggregate, CommandError, OtherNamespaceError, of
 from engine.kubectl.fetching import listed, live, require_namespace
 from engine.kubectl.remote_manifests import fetched
-from engine.kubectl.scheme import check_registered
+from engine.kubectl.scheme import check_registered, check_typed
 from engine.kubectl.session import Session
 from engine.kubectl.undiscovered import UndiscoveredError
 from engine.kubectl.validation import check
@@ -53,8 +53,12 @@ class Info:
 
     @property
     def where(self) -> str:
-        """As failures of `set` name an object: `configmaps/web`, of a manifest alone `configmap/web`."""
-        return f"{self.resource.kind.lower() if self.local else self.resource.plural}/{self.name}"
+        """As failures of `set` name an object: `configmaps/web`, of a manifest alone `configmap/web`, and there, where
+        it is of a group, with that and, as upstream has it, the end of a line."""
+        if not self.local:
+            return f"{self.resource.plural}/{self.name}"
+        kind, group = self.resource.kind.lower(), self.resource.gvr.group
+        return f"{kind}.{group}/{self.name}\n" if group else f"{kind}/{self.name}"
 
     @property
     def named(self) -> str:
@@ -163,22 +167,25 @@ async def visit(
         else:
             errors.append(item)
     if unread:
-        errors.append(of(unread))
+        errors.append(Aggregate(unread) if errors else of(unread))
     if errors:
         raise of(errors)
     return count
 
 
-async def each(found: Iterable[Info], action: Callable[[Info], Awaitable[None]]) -> None:
-    """Do `action` with each object; goes on after a failure and raises all at the end."""
+async def each(
+    found: Iterable[Info], action: Callable[[Info], Awaitable[None]], problems: Sequence[Exception] = ()
+) -> None:
+    """Do `action` with each object; goes on after a failure and raises all at the end, after `problems` that were met
+    meanwhile."""
     errors: list[Exception] = []
     for info in found:
         try:
             await action(info)
         except (ApiError, CommandError) as error:
             errors.append(error)
-    if errors:
-        raise of(errors)
+    if problems or errors:
+        raise of([*problems, *errors])
 
 
 async def collect(session: Session, selection: Selection) -> tuple[list[Info], list[Exception]]:
@@ -239,6 +246,8 @@ async def _named(session: Session, selection: Selection, resource: Resource, nam
     namespace = session.namespace if resource.namespaced else ""
     if resource.namespaced and session.all_namespaces:
         raise CommandError("a resource cannot be retrieved by name across all namespaces")
+    if resource.namespaced and not selection.default_namespace:
+        raise CommandError("namespace may not be empty when retrieving a resource by name")
     info = Info(resource, namespace, name)
     if selection.fetch:
         try:
@@ -440,7 +449,7 @@ def no_namespace(info: Info) -> CommandError:
 def _check_typed(obj: Object, source: str) -> None:
     group, _, version = str(obj.get("apiVersion") or "").rpartition("/")
     try:
-        check_registered(GVK(group, version, str(obj["kind"])))
+        check_typed(GVK(group, version, str(obj["kind"])), obj)
     except CommandError as error:
         raise CommandError(f'unable to decode "{source}": {error}') from error
 

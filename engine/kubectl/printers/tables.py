@@ -62,9 +62,10 @@ class TablePrinter:
 
     def _row(self, row: Object, event: str) -> list[str]:
         metadata = (row.get("object") or {}).get("metadata") or {}
-        cells = [_cell(row["cells"][index]) if index < len(row["cells"]) else "" for index in self._shown or ()]
-        if self._options.kind and cells:
-            cells[0] = f"{self._options.kind}/{cells[0]}"
+        shown = self._shown or ()
+        cells = [_cell(row["cells"][index]) if index < len(row["cells"]) else "" for index in shown]
+        if self._options.kind:
+            cells = [self._of_kind(cell, index) for cell, index in zip(cells, shown, strict=True)]
         if self._options.namespace:
             cells.insert(0, metadata.get("namespace", ""))
         if self._options.event:
@@ -73,12 +74,17 @@ class TablePrinter:
         cells += [labels.get(label, "") for label in self._options.label_columns]
         return [*cells, format_labels(labels)] if self._options.labels else cells
 
+    def _of_kind(self, cell: str, index: int) -> str:
+        """A name, in the first column that holds names, with the kind before it (decorateTable)."""
+        names = (at for at, column in enumerate(self._columns) if column.get("format") == "name")
+        return f"{self._options.kind}/{cell}" if index == next(names, None) else cell
+
 
 def plain_table(answer: Object, now: datetime) -> Object:
     """The table of an object or a list that the server did not make one of: names and ages."""
     objects = answer.get("items") if "items" in answer else [answer]
     rows = [{"cells": [_name(obj), _age(obj, now)], "object": obj} for obj in objects or ()]
-    columns = [{"name": "Name", "type": "string"}, {"name": "Age", "type": "string"}]
+    columns = [{"name": "Name", "type": "string", "format": "name"}, {"name": "Age", "type": "string"}]
     return {"metadata": answer.get("metadata") or {}, "columnDefinitions": columns, "rows": rows}
 
 

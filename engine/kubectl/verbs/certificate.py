@@ -18,6 +18,7 @@ from engine.kubectl.selection import Info, Selection, visit
 from engine.kubectl.session import Session
 
 ATTEMPTS = 10
+GROUP, KIND = "certificates.k8s.io", "CertificateSigningRequest"
 OPPOSITE = {"Approved": "Denied", "Denied": "Approved"}
 
 
@@ -33,6 +34,8 @@ def _decision(word: str, type_: str) -> Run:
         printer = result_printer(session, "approved" if type_ == "Approved" else "denied", typed=True)
 
         async def decide(info: Info) -> None:
+            if (info.resource.gvr.group, info.resource.kind) != (GROUP, KIND):
+                raise CommandError(f"can only handle {KIND}.{GROUP} objects, got {info.resource.kind}")
             await _decide(session, info, word=word, type_=type_)
             printer(info.object, info.resource)
 

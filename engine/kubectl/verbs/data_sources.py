@@ -21,7 +21,7 @@ def literals(session: Session, kind: str, name: str) -> dict[str, bytes]:
         key, equals, value = source.partition("=")
         if not equals or not key:
             raise CommandError(f"invalid literal source {source}, expected key=value")
-        data.put(key, value.strip("'\"").encode())
+        data.put(key, value.encode())
     if session.flags.many("from-env-file") and (data.values or session.flags.many("from-file")):
         raise CommandError("from-env-file cannot be combined with from-file or from-literal")
     for source in session.flags.many("from-file"):
@@ -30,7 +30,7 @@ def literals(session: Session, kind: str, name: str) -> dict[str, bytes]:
         for file in _files(path if equals else source):
             data.put(key if equals else file.name, _content(file))
     for source in session.flags.many("from-env-file"):
-        for key, value in _variables(session, source):
+        for key, value in _variables(session, source, "secret" if kind == "Secret" else "config"):
             data.put(key, value.encode())
     return data.values
 
@@ -48,8 +48,10 @@ def _check_source(key: str, equals: str, path: str) -> None:
         raise CommandError("cannot give a key name for a directory path")
 
 
-def _variables(session: Session, path: str) -> Iterator[tuple[str, str]]:
+def _variables(session: Session, path: str, what: str) -> Iterator[tuple[str, str]]:
     """The lines of an environment file; one without a value takes it from the environment."""
+    if Path(path).is_dir():
+        raise CommandError(f"env {what} file cannot be a directory")
     lines = _content(Path(path)).removeprefix(codecs.BOM_UTF8).splitlines()
     for number, raw in enumerate(lines, 1):
         try:

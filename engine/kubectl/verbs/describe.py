@@ -32,11 +32,18 @@ async def run(session: Session) -> None:
     if errors and not found and (matching := await _by_prefix(session, unread)):
         found, errors, by_prefix = matching, [], True
     pairs, _, names = ([], [], []) if session.from_files else split_arguments(session.arguments, session.program)
-    if pairs and "/" in session.arguments[0] and errors:
-        found = []  # of objects as TYPE/NAME all are shown, or none is
-    alone = len(found) == 1 and len(names) < 2 and not by_prefix
+    named = not session.from_files
+    one_missing = named and len(unread) == 1 and isinstance(unread[0], ApiError) and unread[0].reason == "NotFound"
+    if (
+        one_missing and "," in session.arguments[0] and len(session.arguments) == 2
+    ):  # taken for the start of a name, of a single type
+        raise CommandError("you may only specify a single resource type")
+    if one_missing and len(pairs) == 2:
+        found = []  # the second of two words is taken for the start of a name, of which there is none
+    alone = len(found) == 1 and len(names) < 2 and len(pairs) < 2 and not by_prefix
     show_events = flags.on("show-events") and (flags.given("show-events") or alone)
-    for index, info in enumerate(found):
+    first = True
+    for info in found:
         describer = describer_for(info.resource.gvr.group, info.resource.kind)
         try:
             if session.from_files:
@@ -45,8 +52,9 @@ async def run(session: Session) -> None:
         except (ApiError, CommandError) as error:
             errors.append(error)
             continue
-        if index and not by_prefix:
+        if not first and not by_prefix:
             session.out("\n")
+        first = False
         session.stdout.write(f"{text}\n" if by_prefix else text)
     if errors:
         raise of(list({str(error): error for error in errors}.values()))

@@ -6,6 +6,7 @@ Source of the behaviour: kubectl pkg/cmd/expose/expose.go and pkg/polymorphichel
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from typing import Any
 
 from engine.api.types import GVK, Object
@@ -20,6 +21,7 @@ from engine.kubectl.selection import Info, Selection, visit
 from engine.kubectl.session import Session
 
 LONGEST_NAME = 63
+_NUMBER = re.compile(r"[+-]?[0-9]+")
 NO_SELECTOR = "couldn't retrieve selectors via --selector flag or introspection"
 KINDS = ("Deployment", "Pod", "ReplicaSet", "ReplicationController", "Service")
 
@@ -29,11 +31,13 @@ async def run(session: Session) -> None:
     printer = result_printer(session, "exposed", dry_run=dry_run, typed=True)
     services = await session.discovery.for_kind(session.client, GVK("", "v1", "Service"))
 
+    found = _Found()
+
     async def expose(info: Info) -> None:
         if info.resource.kind not in KINDS:
             group = info.resource.gvr.group
             raise CommandError(f"cannot expose a {info.resource.kind}{'.' if group else ''}{group}")
-        service = _service(session, info)
+        service = _service(session, info, found)
         if session.namespace_given:
             service["metadata"]["namespace"] = session.namespace
         service = recorded(session, overrides.overridden(session, service))
@@ -55,32 +59,44 @@ async def run(session: Session) -> None:
     await visit(session, selection, expose)
 
 
-def _service(session: Session, info: Info) -> Object:
+@dataclass(slots=True)
+class _Found:
+    """What objects say where no flag does. What was found once also holds for all that come after, but for what each
+    port speaks and several ports, which the last that has any decides: upstream keeps them in its options."""
+
+    selector: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
+    port: list[int] = field(default_factory=list)
+    ports: list[int] = field(default_factory=list)
+    protocols: dict[int, str] = field(default_factory=dict)
+
+
+def _service(session: Session, info: Info, found: _Found) -> Object:
+    """Raises CommandError."""
     flags = session.flags
     obj = info.object
     name = flags.text("name") or obj["metadata"]["name"][:LONGEST_NAME]
-    spec: Object = {"selector": _selector(session, info)}
-    ports = _ports(session, info)
-    if not ports and flags.text("cluster-ip") != "None":
-        raise CommandError("couldn't find port via --port flag or introspection")
-    if ports:
+    found.selector = found.selector or _selector(session, info)
+    _look_for_ports(session, info, found)
+    found.labels = found.labels or _labels(session, info)
+    spec: Object = {"selector": dict(found.selector)}
+    if ports := _ports(session, found):
         spec["ports"] = ports
-    for flag, field in (
+    for flag, where in (
         ("type", "type"),
         ("cluster-ip", "clusterIP"),
         *((("load-balancer-ip", "loadBalancerIP"),) if flags.text("type") == "LoadBalancer" else ()),
         ("session-affinity", "sessionAffinity"),
     ):
         if flags.text(flag):
-            spec[field] = flags.text(flag)
+            spec[where] = flags.text(flag)
     if (affinity := flags.text("session-affinity")) not in ("", "None", "ClientIP"):
         raise CommandError(f"unknown session affinity: {affinity}")
     if flags.text("external-ip"):
         spec["externalIPs"] = [flags.text("external-ip")]
-    labels = _pairs(flags.text("labels")) if flags.text("labels") else obj["metadata"].get("labels")
     metadata: Object = {"name": name}
-    if labels:
-        metadata["labels"] = labels
+    if found.labels:
+        metadata["labels"] = dict(found.labels)
     return {
         "apiVersion": "v1",
         "kind": "Service",
@@ -88,6 +104,12 @@ def _service(session: Session, info: Info) -> Object:
         "spec": spec,
         "status": {"loadBalancer": {}},
     }
+
+
+def _labels(session: Session, info: Info) -> dict[str, str]:
+    if given := session.flags.text("labels"):
+        return _pairs(given)
+    return dict(info.object["metadata"].get("labels") or {})
 
 
 def _pairs(text: str) -> dict[str, str]:
@@ -118,29 +140,49 @@ def _selector(session: Session, info: Info) -> dict[str, str]:
     selector = spec.get("selector") or {}
     if selector.get("matchExpressions"):
         expressions = selector["matchExpressions"]
-        raise CommandError(f'couldn\'t convert expressions - "{expressions}" to map-based selector format')
+        shown = " ".join(_as_go_prints(each) for each in expressions)
+        why = f'couldn\'t convert expressions - "[{shown}]" to map-based selector format'
+        raise CommandError(f"{NO_SELECTOR}: {why}")
     return dict(selector.get("matchLabels") or {})
 
 
-def _ports(session: Session, info: Info) -> list[Object]:
+def _as_go_prints(expression: Object) -> str:
+    """A requirement as `%+v` shows it."""
+    values = " ".join(expression.get("values") or ())
+    return f"{{Key:{expression['key']} Operator:{expression['operator']} Values:[{values}]}}"
+
+
+def _look_for_ports(session: Session, info: Info, found: _Found) -> None:
+    """Raises CommandError where there are none and the Service needs some."""
+    flags, known = session.flags, _known_ports(info.object)
+    if not flags.text("port") and not found.port:
+        if not known and flags.text("cluster-ip") != "None":
+            raise CommandError("couldn't find port via --port flag or introspection")
+        if len(known) == 1:
+            found.port = list(known)
+        elif known:
+            found.ports = list(known)
+    found.protocols = known or found.protocols
+
+
+def _ports(session: Session, found: _Found) -> list[Object]:
     flags = session.flags
-    found = _known_ports(info.object)
-    wanted = [_number(port) for port in flags.text("port").split(",")] if flags.text("port") else []
-    numbers = wanted or list(found)
+    wanted = [_number(port) for port in flags.text("port").split(",")] if flags.text("port") else found.port
+    numbers = found.ports or wanted
     ports: list[Object] = []
     for index, number in enumerate(numbers):
-        protocol = flags.text("protocol") or found.get(number, "TCP")
+        protocol = flags.text("protocol") or found.protocols.get(number, "TCP")
         port: dict[str, Any] = {"port": number, "protocol": protocol, "targetPort": number}
         if len(numbers) > 1:
             port["name"] = f"port-{index + 1}"
         if target := flags.text("target-port"):
-            port["targetPort"] = int(target) if target.isdigit() else target
+            port["targetPort"] = int(target) if _NUMBER.fullmatch(target) else target
         ports.append(port)
     return ports
 
 
 def _number(text: str) -> int:
-    if not re.fullmatch(r"[+-]?\d+", text):
+    if not _NUMBER.fullmatch(text):
         raise CommandError(f'strconv.Atoi: parsing "{text}": invalid syntax')
     return int(text)
 

@@ -59,10 +59,12 @@ async def view(session: Session) -> None:
 
 
 async def put(session: Session) -> None:
+    """Nothing is changed where one of the objects cannot be."""
     dry_run = session.dry_run()
     printer = result_printer(session, "configured", dry_run=dry_run)
+    changes: list[tuple[Info, Object, str]] = []
 
-    async def change(info: Info) -> None:
+    async def compare(info: Info) -> None:
         found = await live(session, info.resource, info.name, info.namespace)
         if last_applied.original(found) is None and not session.flags.on("create-annotation"):
             raise CommandError(
@@ -72,13 +74,14 @@ async def put(session: Session) -> None:
         wanted = _annotation(info.object)
         if (found["metadata"].get("annotations") or {}).get(last_applied.ANNOTATION) == wanted:
             session.out(f"set-last-applied {info.name}: no changes required.")
-            return
-        if dry_run != "client":
-            found = await _patch(session, info, wanted, dry_run=dry_run)
-        printer(found, info.resource)
+        else:
+            changes.append((info, found, wanted))
 
     selection = replace(Selection.of_flags(session, arguments=(), verb="apply"), fetch=False)
-    await visit(session, selection, change, stop_at_error=True)
+    await visit(session, selection, compare, stop_at_error=True)
+    for info, found, wanted in changes:
+        after = found if dry_run == "client" else await _patch(session, info, wanted, dry_run=dry_run)
+        printer(after, info.resource)
 
 
 def _annotation(obj: Object) -> str:

@@ -6,11 +6,14 @@ Source of the behaviour: kubectl pkg/cmd/run/run.go, pkg/generate/versioned/run.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from typing import NamedTuple
 
 from engine.api.types import Object
 from engine.kubectl import overrides
 from engine.kubectl.change_cause import RECORD
 from engine.kubectl.command import Command
+from engine.kubectl.deletion import propagation
 from engine.kubectl.discovery import Resource
 from engine.kubectl.errors import CommandError
 from engine.kubectl.flags import Flag, Flags, Type
@@ -21,6 +24,7 @@ from engine.kubectl.verbs.create import create_built
 from engine.kubectl.verbs.exec import DETACH_KEYS
 from engine.kubectl.verbs.run_attached import attend
 
+_IGNORED = "it is ignored by kubectl run and will be removed in a future release"
 # The syntax of distribution/reference: a host, a path, a tag, a digest.
 _PART = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
 _IMAGE = (
@@ -30,36 +34,57 @@ _IMAGE = (
 
 
 async def run(session: Session) -> None:
+    told = _told(session)
+    _check_before(session)
     flags = session.flags
     if not session.arguments:
         raise CommandError("NAME is required for run")
     name, *words = session.arguments
-    if not flags.text("image"):
-        raise CommandError("--image is required")
     _check(session)
-    if flags.on("tty") and not flags.on("stdin"):
-        raise CommandError("-i/--stdin is required for containers with -t/--tty=true")
-    if flags.text("restart") not in ("", "Always", "OnFailure", "Never"):
-        raise CommandError(
-            f"invalid restart policy: {flags.text('restart')}, valid values are: Always, OnFailure, Never"
-        )
-    if flags.on("expose") and not flags.text("port"):
-        raise CommandError("--port must be set when exposing a service")
-    if flags.on("rm") and not _attached(flags):
+    pod = _pod(session, name, words, told)
+    attached = _attached(flags)
+    if flags.on("rm") and not attached:
         raise CommandError("--rm should only be used for attached containers")
-    if _attached(flags) and session.dry_run() != "none":
+    if attached and session.dry_run() != "none":
         raise CommandError(
             "--dry-run=[server|client] can't be used with attached containers options (--attach, --stdin, or --tty)"
         )
-    pod = _pod(session, name, words)
     pod = overrides.overridden(session, pod)
-    attached = _attached(flags)
     printer = _say_nothing if attached else result_printer(session, "created", dry_run=session.dry_run(), typed=True)
     made = [await create_built(session, pod, printer, mapped=True)]
     if flags.on("expose"):
         made.append(await create_built(session, _service(session, name, pod), printer, mapped=True))
     if attached:
         await attend(session, made)
+
+
+class _Told(NamedTuple):
+    """What flags that hold pairs say; no labels where none are given."""
+
+    annotations: dict[str, str]
+    labels: dict[str, str]
+    environment: list[Object]
+
+
+def _told(session: Session) -> _Told:
+    """Raises CommandError, before anything else is looked at."""
+    flags = session.flags
+    annotations = dict(_annotation(text) for text in flags.many("annotations"))
+    labels = _pairs(text) if (text := flags.text("labels")) else {}
+    return _Told(annotations, labels, [_variable(text) for text in flags.many("env")])
+
+
+def _check_before(session: Session) -> None:
+    """What is looked at before the name and the image are. Raises CommandError."""
+    flags = session.flags
+    if (restart := flags.text("restart")) not in ("", "Always", "OnFailure", "Never"):
+        raise CommandError(f"invalid restart policy: {restart}, valid values are: Always, OnFailure, Never")
+    if (policy := flags.text("image-pull-policy")) not in ("", "Always", "IfNotPresent", "Never"):
+        raise CommandError(f"invalid image pull policy: {policy}, valid values are: Always, IfNotPresent, Never")
+    if flags.seconds("pod-running-timeout") <= 0:
+        raise CommandError("--pod-running-timeout must be higher than zero")
+    result_printer(session, "created", dry_run=session.dry_run(), typed=True)
+    propagation(session)
 
 
 def _attached(flags: Flags) -> bool:
@@ -71,24 +96,30 @@ def _say_nothing(obj: Object, resource: Resource) -> None:
 
 
 def _check(session: Session) -> None:
+    """Raises CommandError."""
     flags = session.flags
+    if not flags.text("image"):
+        raise CommandError("--image is required")
     if not re.fullmatch(_IMAGE, flags.text("image")):
         raise CommandError(f'invalid image name "{flags.text("image")}": invalid reference format')
-    policy = flags.text("image-pull-policy")
-    if policy not in ("", "Always", "IfNotPresent", "Never"):
-        raise CommandError(f"invalid image pull policy: {policy}, valid values are: Always, IfNotPresent, Never")
-    if (port := flags.text("port")) and not re.fullmatch(r"[+-]?\d+", port):
-        raise CommandError("--port must be a number")
+    if flags.on("tty") and not flags.on("stdin"):
+        raise CommandError("-i/--stdin is required for containers with -t/--tty=true")
+    if flags.on("expose") and not flags.text("port"):
+        raise CommandError("--port must be set when exposing a service")
 
 
-def _pod(session: Session, name: str, words: list[str]) -> Object:
+def _pod(session: Session, name: str, words: list[str], told: _Told) -> Object:
+    """Raises CommandError."""
     flags = session.flags
+    port = flags.text("port")
+    if port and not re.fullmatch(r"[+-]?[0-9]+", port):
+        raise CommandError("--port must be a number")
     container: Object = {"image": flags.text("image"), "name": name, "resources": {}}
     if words:
         container["command" if flags.on("command") else "args"] = words
-    if environment := flags.many("env"):
-        container["env"] = [_variable(text) for text in environment]
-    if port := flags.text("port"):
+    if told.environment:
+        container["env"] = told.environment
+    if port:
         container["ports"] = [{"containerPort": int(port)}]
     if policy := flags.text("image-pull-policy"):
         container["imagePullPolicy"] = policy
@@ -98,10 +129,9 @@ def _pod(session: Session, name: str, words: list[str]) -> Object:
         container["tty"] = True
     if flags.on("privileged"):
         container["securityContext"] = {"privileged": True}
-    labels = _pairs(flags.text("labels")) if flags.text("labels") else {"run": name}
-    metadata: Object = {"labels": labels, "name": name}
-    if annotations := flags.many("annotations"):
-        metadata["annotations"] = dict(_annotation(text) for text in annotations)
+    metadata: Object = {"labels": told.labels or {"run": name}, "name": name}
+    if told.annotations:
+        metadata["annotations"] = told.annotations
     spec = {"containers": [container], "dnsPolicy": "ClusterFirst", "restartPolicy": flags.text("restart") or "Always"}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": {}}
 
@@ -110,7 +140,7 @@ def _variable(text: str) -> Object:
     name, equals, value = text.partition("=")
     if not equals or not re.fullmatch(r"[-._a-zA-Z][-._a-zA-Z0-9]*", name):
         raise CommandError(f"invalid env: {text}")
-    return {"name": name, "value": value}
+    return {"name": name, "value": value} if value else {"name": name}
 
 
 def _pairs(text: str) -> dict[str, str]:
@@ -163,7 +193,10 @@ COMMAND = Command(
         *deletion(wait=False),
         *overrides.FLAGS,
         DETACH_KEYS,
-        *(flag for flag in filename() if flag.name != "filename"),
+        *(
+            replace(flag, deprecated=_IGNORED, short_deprecated=_IGNORED) if flag.name == "filename" else flag
+            for flag in filename()
+        ),
         Flag("annotations", Type.ARRAY, help="Annotations of the Pod, KEY=VALUE."),
         Flag("attach", Type.BOOL, help="Attach once the container runs; so with -i."),
         Flag("command", Type.BOOL, help="Take the words after -- as the command, not as its arguments."),

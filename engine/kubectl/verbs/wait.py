@@ -12,7 +12,7 @@ from engine.api.jsonpath.evaluation import go_value
 from engine.api.types import Object
 from engine.kubectl.command import Command
 from engine.kubectl.deletion import FOREVER, wait_gone
-from engine.kubectl.errors import CommandError, of
+from engine.kubectl.errors import Aggregate, CommandError, of
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import ALL, ALL_NAMESPACES, FIELD_SELECTOR, PRINT, SELECTOR, filename
 from engine.kubectl.printers.jsonpath import JsonPath, relaxed
@@ -50,16 +50,18 @@ async def _wait_for(session: Session, condition: str, timeout: float) -> None:
     test = None if kind in ("delete", "create") else _test(condition)
     printer = result_printer(session, "condition met")
     errors: list[Exception] = []
+    unread: list[Exception] = []  # of manifests, told of last
     visited = 0
     deadline = session.clock.monotonic() + timeout  # of all objects together
     if kind == "create" and not session.from_files:  # what files name is asked for once
         await _wait_created(session, timeout)
-    async for item in infos(session, Selection.of_flags(session)):
+    selection = Selection.of_flags(session)
+    async for item in infos(session, selection):
         if isinstance(item, Exception):
             if kind == "delete" and isinstance(item, ApiError) and item.reason == "NotFound":
                 visited += 1
             else:
-                errors.append(item)
+                (unread if selection.of_manifests else errors).append(item)
             continue
         visited += 1
         left = max(0.0, deadline - session.clock.monotonic())
@@ -77,6 +79,8 @@ async def _wait_for(session: Session, condition: str, timeout: float) -> None:
             errors.append(error)
             continue
         printer(item.object, item.resource)
+    if unread:
+        errors.append(Aggregate(unread) if errors else of(unread))
     if errors:
         raise of(errors)
     if not visited and kind != "delete":

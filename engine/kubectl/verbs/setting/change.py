@@ -55,12 +55,14 @@ async def change(
     one_by_one: bool = False,
     check: Callable[[], None] = lambda: None,
     sent: Callable[[], None] = lambda: None,
+    problems: Sequence[Exception] = (),
 ) -> None:
     """Let `alter` change a copy of each object, and send what differs. What stays the same is not spoken of.
 
     `failing` is said before what the server says. With --local only files count: `files_only` says so. Nothing is
     changed where something is missing, unless they are looked at `one_by_one`. `check` is asked once all are found,
-    `sent` after each object that was sent.
+    `sent` after each object that was sent. `problems` are what `alter` has found wrong without giving up its object:
+    they are told before what could not be sent.
     """
     dry_run, local = session.dry_run(), session.flags.on("local")
     if local and arguments and files_only:
@@ -73,7 +75,7 @@ async def change(
         after = copy_object(info.object)
         alter(info, after)
         after = recorded(session, after)
-        if after == info.object and not local and not even_unchanged:
+        if after == info.object and not even_unchanged:
             return
         if local:
             info.object = with_zeros(after)
@@ -92,7 +94,7 @@ async def change(
     if errors:
         raise of(errors)
     check()
-    await each(found, update)
+    await each(found, update, problems)
 
 
 async def _send(session: Session, info: Info, after: Object, *, dry_run: str, failing: str) -> None:

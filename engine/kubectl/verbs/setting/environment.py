@@ -140,9 +140,9 @@ def _set(session: Session, info: Info, container: Object, variables: list[Object
 
 
 def _keep(info: Info, there: list[Object], wanted: dict[str, Object]) -> None:
-    """Raises UnfitError where a variable that is there would change."""
+    """Raises UnfitError where the value of a variable that is there would change; a reference has none."""
     for one in there:
-        if one["name"] in wanted:
+        if one["name"] in wanted and one.get("value", "") != wanted[one["name"]].get("value", ""):
             why = f"'{one['name']}' already has a value ({one.get('value', '')}), and --overwrite is false"
             raise unfit(info, why)
 

@@ -22,6 +22,7 @@ async def run(session: Session) -> None:
     if wrong := [word for word in words if "=" not in word]:
         raise CommandError(f"invalid image format: {', '.join(wrong)}")
     images = dict(word.split("=", 1) for word in words)
+    missing: list[Exception] = []
 
     def check() -> None:
         if not images:
@@ -36,13 +37,13 @@ async def run(session: Session) -> None:
                 for container in spec.get(key) or ()
                 if name in ("*", container["name"])
             ]
-            if not found:
-                raise CommandError(f'error: unable to find container named "{name}"')
+            if not found:  # the others are changed all the same
+                missing.append(CommandError(f'error: unable to find container named "{name}"'))
             for container in found:
                 container["image"] = image
 
     failing = "failed to patch image update to pod template:"
-    await change(session, resources, alter, done="image updated", failing=failing, check=check)
+    await change(session, resources, alter, done="image updated", failing=failing, check=check, problems=missing)
 
 
 IMAGE = Command(
