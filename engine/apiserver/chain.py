@@ -9,6 +9,7 @@ clients: their hop 2 then starts the trace. What is asked of `/debug/ktui/` is n
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -25,7 +26,7 @@ from engine.apiserver.authorization import AccessDenied, Attributes, UnionAuthor
 from engine.apiserver.call import Call, describe
 from engine.apiserver.causes import causes_of
 from engine.apiserver.cors import CrossOrigin, is_preflight
-from engine.apiserver.deadlines import Deadlines
+from engine.apiserver.deadlines import Deadlines, given_up
 from engine.apiserver.debug.payloads import Payloads
 from engine.apiserver.fairness import PriorityLevels
 from engine.apiserver.fairness.flow_classifier import FlowClassifier
@@ -98,7 +99,7 @@ class Chain:
         self._auditor = auditor
 
     async def handle(self, request: Request) -> Response:
-        """The answer to a request; never raises but when it is cancelled."""
+        """The answer to a request; never raises but when it is cancelled, as for a client that has gone."""
         info = parse(request)
         cause = SpanContext.parse(request.headers.get("traceparent", ""))
         call = Call(request, info, self._world.tracer, cause)
@@ -107,21 +108,28 @@ class Chain:
         try:
             with waits() as waited:
                 response = await self._timely(call)
+        except asyncio.CancelledError:
+            self._metrics.terminated(call, _TIMEOUT)
+            self._settle(call, _failed(given_up()), wall() - began, waited)
+            raise
         finally:
             self._metrics.ended(info)
             if call.seat is not None:
                 call.seat.leave()
-        if call.trail is not None and self._auditor is not None:
-            call.trail.annotate(call.annotations)
-            self._auditor.finish(call.trail, info, response)
-        if call.handled:
-            seconds = wall() - began
-            self._metrics.record(call, response.status, seconds, own=max(seconds - waited.seconds, 0.0))
+        self._settle(call, response, wall() - began, waited)
         if call.payload:
             self._payloads.keep(call.payload, request, response)
         self._say_more(call, response)
         await self._protobuf.convert(request, response)
         return response
+
+    def _settle(self, call: Call, response: Response, seconds: float, waited: waits) -> None:
+        """What the audit log and the metrics tell of a request that is over."""
+        if call.trail is not None and self._auditor is not None:
+            call.trail.annotate(call.annotations)
+            self._auditor.finish(call.trail, call.info, response)
+        if call.handled:
+            self._metrics.record(call, response.status, seconds, own=max(seconds - waited.seconds, 0.0))
 
     async def _timely(self, call: Call) -> Response:
         try:

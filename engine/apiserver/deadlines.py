@@ -74,6 +74,12 @@ def out_of_time() -> ApiError:
     return ApiError(504, "Timeout", "Timeout: request did not complete within requested timeout", details={})
 
 
+def given_up() -> ApiError:
+    """What the audit log says of a request whose client has gone (handlers/finisher): nobody reads the answer."""
+    message = "Timeout: request did not complete within requested timeout - context canceled"
+    return ApiError(504, "Timeout", message, details={})
+
+
 def _shutting_down() -> ApiError:
     """What a request is told that the server has no time for any more (filters/waitgroup.go)."""
     error = unavailable("apiserver is shutting down")

@@ -69,7 +69,7 @@ class HttpServer:
         self._reaper: asyncio.TimerHandle | None = None
 
     async def start(self) -> None:
-        server = Server(self._serve)
+        server = Server(self._serve, handler_cancellation=True)  # who has gone asks for nothing any more
         runner = web.ServerRunner(server, shutdown_timeout=STOP_SECONDS)
         await runner.setup()
         try:

@@ -50,6 +50,7 @@ class Served:
     pki: ClusterPki
     client: Client
     http: HttpServer
+    clock: Clock
 
     def context(self, pair: KeyPair | None) -> ssl.SSLContext:
         """TLS as a client with that certificate, or none."""
@@ -109,7 +110,7 @@ async def served(tmp_path: Path) -> AsyncIterator[Served]:
     await http.start()
     client = Client(InProcessTransport(server, ADMIN), user_agent="test")
     await client.create(SERVICE_ACCOUNTS, account("default"), namespace="default")
-    yield Served(f"https://127.0.0.1:{http.port}", tmp_path, pki, client, http)
+    yield Served(f"https://127.0.0.1:{http.port}", tmp_path, pki, client, http, world.clock)
     await http.stop()
     await server.stop()
     await store.close()
@@ -425,6 +426,33 @@ async def test_a_watch_is_a_stream_of_lines_and_ends_with_its_client(served: Ser
         while await watchers(served):
             async with session.get("/healthz") as health:
                 assert health.status == 200
+
+
+async def test_what_a_client_asked_for_that_has_gone_is_not_done(served: Served) -> None:
+    """Its context ends with its connection (net/http), and what is not written by then is not written."""
+    in_flight = 'apiserver_current_inflight_requests{request_kind="mutating"}'
+    async with served.session(served.pki.admin) as session, served.session(served.pki.admin) as watching:
+
+        async def metrics() -> str:
+            async with watching.get("/metrics") as answer:
+                return await answer.text()
+
+        served.clock.pause()
+        asking = asyncio.create_task(session.post("/api/v1/namespaces/default/configmaps", json=config_map("gone")))
+        while f"{in_flight} 1\n" not in await metrics():
+            pass
+        asking.cancel()
+        while f"{in_flight} 0\n" not in await metrics():
+            pass
+        served.clock.resume()
+        await served.client.create(CONFIGMAPS, config_map("after"), namespace="default")
+        found = await served.client.list(CONFIGMAPS, namespace="default")
+        assert [item["metadata"]["name"] for item in found.items] == ["after"]
+        terminated = [line for line in (await metrics()).splitlines() if "request_terminations_total{" in line]
+    assert terminated == [
+        'apiserver_request_terminations_total{code="504",component="apiserver",group="",resource="configmaps",'
+        'scope="resource",subresource="",verb="POST",version="v1"} 1'
+    ]
 
 
 async def test_a_stop_ends_open_streams(served: Served) -> None:
