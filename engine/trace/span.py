@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import IntEnum, StrEnum
-from typing import Any, NamedTuple
+from types import TracebackType
+from typing import Any, NamedTuple, Protocol
 
+from engine.clock import wall
 from engine.timestamps import in_microseconds
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -83,9 +86,16 @@ class SpanContext(NamedTuple):
         return cls(parts[1], parts[2])
 
 
+class Ended(Protocol):
+    """Takes spans that have ended: the tracer."""
+
+    def emit(self, span: Span) -> None: ...
+
+
 @dataclass(slots=True)
 class Span:
-    """One thing that happened, with the thing that caused it.
+    """One thing that happened, with the thing that caused it. The tracer opens it as a context: the block within is
+    what happened.
 
     `wall_ms` is what this machine took, simulated sleeps not counted; `model_ms` is the simulated latency alone.
     `object` is `kind/name` or `kind/namespace/name` in kubectl's words; `revision` is the store revision that the span
@@ -115,6 +125,26 @@ class Span:
     slept_s: float = 0.0
     began: float = 0.0
     outer: Span | None = None
+    tracer: Ended | None = None
+    token: Token[Span | None] | None = None
+
+    def __enter__(self) -> Span:
+        self.token = CURRENT.set(self)
+        self.began = wall()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        wall_ms = (wall() - self.began - self.slept_s) * 1000
+        self.wall_ms = wall_ms if wall_ms > 0.0 else 0.0
+        if error is not None and self.outcome == "ok":
+            self.outcome = getattr(error, "reason", None) or type(error).__name__
+        tracer, token = self.tracer, self.token
+        self.outer = self.tracer = self.token = None
+        assert tracer is not None and token is not None, "only the tracer's spans are opened"
+        CURRENT.reset(token)
+        tracer.emit(self)
 
     @property
     def context(self) -> SpanContext:
@@ -139,3 +169,7 @@ class Span:
             "detail": self.detail,
             "sequence": self.sequence,
         }
+
+
+# The span that a task is in.
+CURRENT: ContextVar[Span | None] = ContextVar("span", default=None)

@@ -10,28 +10,24 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar
-from types import TracebackType
 from typing import Any
 
-from engine.clock import Clock, wall
+from engine.clock import Clock
 from engine.rng import Rng
-from engine.trace.span import Hop, Lane, Span, SpanContext
+from engine.trace.span import CURRENT, Hop, Lane, Span, SpanContext
 
 RING = 20_000
 SUBSCRIBER_BUFFER = 5_000
 
-_current: ContextVar[Span | None] = ContextVar("span", default=None)
-
 
 def current_span() -> Span | None:
     """The span that this task is in."""
-    return _current.get()
+    return CURRENT.get()
 
 
 def current_context() -> SpanContext | None:
     """The context that a request made now must carry."""
-    span = _current.get()
+    span = CURRENT.get()
     return span.context if span is not None else None
 
 
@@ -66,32 +62,6 @@ class Subscription:
                 yield span
 
 
-class _OpenSpan:
-    """A span around a block. A class and not a generator: every request opens a dozen of them."""
-
-    __slots__ = ("_span", "_token", "_tracer")
-
-    def __init__(self, tracer: Tracer, span: Span) -> None:
-        self._tracer = tracer
-        self._span = span
-
-    def __enter__(self) -> Span:
-        self._token = _current.set(self._span)
-        self._span.began = wall()
-        return self._span
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        span = self._span
-        span.wall_ms = max(0.0, (wall() - span.began - span.slept_s) * 1000)
-        if error is not None and span.outcome == "ok":
-            span.outcome = getattr(error, "reason", None) or type(error).__name__
-        _current.reset(self._token)
-        span.outer = None
-        self._tracer.emit(span)
-
-
 class Tracer:
     def __init__(self, clock: Clock, rng: Rng, *, ring: int = RING) -> None:
         self.recent: deque[Span] = deque(maxlen=ring)
@@ -124,9 +94,9 @@ class Tracer:
         Its parent is `cause` where given, else the span that the task is in, else it starts a trace. An exception
         that passes through becomes the outcome (its `reason` where it has one) unless the block has set another.
         """
-        outer = _current.get()
+        outer = CURRENT.get()
         parent = cause or (outer.context if outer is not None else None)
-        span = Span(
+        return Span(
             f"{self._bits(64) or 1:016x}",
             parent[0] if parent else self.new_trace_id(),
             parent[1] if parent else "",
@@ -138,11 +108,10 @@ class Tracer:
             revision,
             woken_by,
             self._now(),
+            detail={} if detail is None else detail,
+            outer=outer,
+            tracer=self,
         )
-        if detail is not None:
-            span.detail = detail
-        span.outer = outer
-        return _OpenSpan(self, span)
 
     def emit(self, span: Span) -> None:
         """Hand on a span that has ended (also the way in for spans that another process made)."""

@@ -57,6 +57,8 @@ class PodSecurity(Plugin):
         self._caches = caches
         self._pods = pods
         self._namespaces = namespaces
+        # What is asked where a namespace says nothing: of most Pods nothing at all.
+        self._free = {each: _is_privileged(configuration.defaults, enforce=each) for each in (True, False)}
 
     async def validate(self, attributes: Attributes) -> None:
         if attributes.object is None or attributes.operation not in (Operation.CREATE, Operation.UPDATE):
@@ -78,9 +80,9 @@ class PodSecurity(Plugin):
             self._excuse(attributes, exempt)
             return
         labels, defaults = await self._labels(attributes.namespace), self._configuration.defaults
-        stated = any(label.startswith(PREFIX) for label in labels)
+        stated = PREFIX in "\n".join(labels)
         policy, problems = policy_of(labels, defaults) if stated else (defaults, [])
-        if not problems and _is_privileged(policy, enforce=enforce):
+        if not problems and (_is_privileged(policy, enforce=enforce) if stated else self._free[enforce]):
             if enforce:
                 self._metrics.evaluated(attributes, policy.enforce, ENFORCE, allowed=True)
                 attributes.annotations[f"{PREFIX}enforce-policy"] = _PRIVILEGED

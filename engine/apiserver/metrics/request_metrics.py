@@ -23,6 +23,7 @@ _BUCKETS = (
 _SLI_BUCKETS = _BUCKETS[2:]
 _CONNECT = LONG_RUNNING_SUBRESOURCES - {"log"}
 _METHODS = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "CONNECT"))
+_MOST_KINDS = 10_000
 _READ_ONLY = frozenset(("get", "list", "watch"))
 
 
@@ -39,6 +40,21 @@ class RequestKind(NamedTuple):
 
     @classmethod
     def of(cls, call: Call) -> RequestKind:
+        info, request = call.info, call.request
+        if not info.is_resource or request.query or request.method == "PATCH":
+            return cls._of(call)
+        of_one = bool(info.name)
+        key = (request.method, info.verb, info.group, info.version, info.resource, info.subresource, of_one,
+               bool(info.namespace))  # fmt: skip
+        found = _KINDS.get(key)
+        if found is None:
+            if len(_KINDS) >= _MOST_KINDS:
+                _KINDS.clear()
+            found = _KINDS[key] = cls._of(call)
+        return found
+
+    @classmethod
+    def _of(cls, call: Call) -> RequestKind:
         info = call.info
         dry_run = ",".join(sorted(set(call.request.query.get("dryRun", ()))))
         if not info.is_resource:
@@ -48,6 +64,10 @@ class RequestKind(NamedTuple):
     def labels(self) -> dict[str, str]:
         """In the order of their names, as Prometheus' own client writes them."""
         return dict(sorted({**self._asdict(), "component": "apiserver"}.items()))
+
+
+# Of requests that say all that counts in their paths: those of one kind share it.
+_KINDS: dict[tuple[str | bool, ...], RequestKind] = {}
 
 
 def scope_of(info: RequestInfo) -> str:
@@ -107,7 +127,7 @@ class RequestMetrics:
         if call.info.long_running:
             return
         _observe(self._duration, kind, seconds, _BUCKETS)
-        _observe(self._sli, kind._replace(dry_run=""), own, _SLI_BUCKETS)
+        _observe(self._sli, kind._replace(dry_run="") if kind.dry_run else kind, own, _SLI_BUCKETS)
 
     def dropped(self, call: Call) -> None:
         """One for which there was no room (RecordDroppedRequest)."""
