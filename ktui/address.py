@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 from engine.client.connection import Connection, Overrides
@@ -15,6 +16,10 @@ class Address:
 
     kubeconfig: str
     server: str = ""
+
+    def environment(self) -> dict[str, str]:
+        """That of a command which is to find this kubeconfig."""
+        return {**os.environ, "KUBECONFIG": self.kubeconfig} if self.kubeconfig else dict(os.environ)
 
     def connection(self) -> Connection:
         """Raises KubeConfigError."""

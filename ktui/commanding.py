@@ -211,9 +211,12 @@ class Commanding(Places):
     async def _talk(self, argv: tuple[str, ...], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> int:
         from engine.kubectl.main import run
 
+        address = None if self.session.address is None else await self.session.address()
         return await run(
             with_samples(argv, asset_folder("samples")),
             client=self.session.client,
+            server="" if address is None else address.server,
+            environment=None if address is None else address.environment(),
             stdin=stdin,
             stdout=stdout,
             stderr=stderr,

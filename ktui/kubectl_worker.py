@@ -98,10 +98,14 @@ class Worker:
     async def _do(self, number: int, question: dict[str, Any]) -> None:
         told = Told(lambda stream, text: self._tell({"id": number, stream: text}))
         code = 1
+        address = Address(question["kubeconfig"], question["server"])
         try:
+            client, connection = self._reached(address)
             code = await run(
                 with_samples(question["argv"], asset_folder("samples")),
-                client=self._client_of(Address(question["kubeconfig"], question["server"])),
+                client=client,
+                server=connection.server,
+                environment=address.environment(),
                 stdin=io.StringIO(),
                 stdout=told.out,
                 stderr=told.err,
@@ -118,13 +122,13 @@ class Worker:
             told.send()
             self._tell({"id": number, "code": code})
 
-    def _client_of(self, address: Address) -> Client:
-        """The one of the last command, unless the engine is another by now. Raises KubeConfigError."""
+    def _reached(self, address: Address) -> tuple[Client, Connection]:
+        """As the last command reached the engine, unless it is another by now. Raises KubeConfigError."""
         connection = address.connection()
         if self._client is None or connection != self._connection:
             self._client = Client(HttpsTransport(connection), user_agent="ktui")
             self._connection, self._discovery = connection, Discovery()
-        return self._client
+        return self._client, connection
 
 
 def _questions(lines: BinaryIO) -> Iterator[dict[str, Any]]:

@@ -11,6 +11,7 @@ import os
 import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
 from engine.api.errors import ApiError
@@ -44,6 +45,8 @@ _CONNECTION_FLAGS = (
     "request-timeout",
 )  # fmt: skip
 
+_SERVER_FLAGS = ("kubeconfig", "context", "cluster", "server")
+
 
 async def run(
     argv: Sequence[str] | str,
@@ -58,13 +61,15 @@ async def run(
     discovery: Discovery | None = None,
     kubeconfig: KubeConfig | None = None,
     environment: Mapping[str, str] | None = None,
+    server: str = "",
     program: str = "ktui",
 ) -> int:
     """Do one command, `argv` being what follows the program's name; returns the exit code.
 
-    Without a client, or with flags that name another server (`--kubeconfig`, `--context`, ...), one is made from the
-    kubeconfig. With a world the command is a hop-1 span, the cause of its requests. Keep one `discovery` over several
-    commands to one server. `namespace` is where a command works that names none.
+    Without a client, or with flags that name another server or identity (`--kubeconfig`, `--as`, ...), one is made from
+    the kubeconfig; `server` is the URL of the client's, which stays where the flags name none. With a world the command
+    is a hop-1 span, the cause of its requests. Keep one `discovery` over several commands to one server. `namespace` is
+    where a command works that names none.
     """
     words = shlex.split(argv) if isinstance(argv, str) else list(argv)
     path = program
@@ -102,6 +107,7 @@ async def run(
             discovery=discovery,
             kubeconfig=kubeconfig,
             environment=environment,
+            server=server,
         )
     except PreferencesError as error:
         stderr.write(f"{error}\n")
@@ -148,6 +154,7 @@ class _Task:
         discovery: Discovery | None,
         kubeconfig: KubeConfig | None,
         environment: Mapping[str, str],
+        server: str,
     ) -> int:
         connection, own = None, None
         offline = self._command.offline_flag
@@ -158,6 +165,8 @@ class _Task:
             kubeconfig = KubeConfig.load(self._flags.text("kubeconfig"), environment=environment)
             hidden = {flag.name for flag in self._command.flags}
             overrides = overrides_of(self._flags, hidden, environment)
+            if client is not None and server and not any(map(self._flags.given, _SERVER_FLAGS)):
+                overrides = replace(overrides, server=server)
             config = kubeconfig.client_config(overrides)
             if asks_namespace_first(self._path, self._flags):
                 config.confirm_usable()
@@ -185,7 +194,7 @@ class _Task:
             discovery=discovery or Discovery(),
             environment=environment,
             kubeconfig=kubeconfig,
-            server=connection.server if connection else "",
+            server=connection.server if connection else server,
         )
         try:
             await self._do(session, world)

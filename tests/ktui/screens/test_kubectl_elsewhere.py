@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
+import yaml
 
 from engine.client.kubeconfig import document_for, write
 from engine.clock import Clock
@@ -92,6 +93,11 @@ async def test_words_streams_and_exit_codes_are_those_of_kubectl(address: Addres
     code, out, err = await do("wait --for=delete cm/words --timeout=1s")
     assert (code, out) == (1, "")
     assert err.startswith("error: timed out waiting")
+    code, out, err = await do("get cm words --as bob")
+    assert err.startswith('Error from server (Forbidden): configmaps "words" is forbidden: User "bob" cannot get')
+    assert await do("config current-context") == (0, "kubernetes-admin@test\n", "")
+    code, out, err = await do("cluster-info")
+    assert out.startswith(f"Kubernetes control plane is running at {address.connection().server}\n")
     assert len(children("ktui.kubectl_worker")) == 1
 
 
@@ -165,6 +171,29 @@ async def test_a_process_that_is_killed_says_so_and_the_next_command_has_another
     assert await watch == 1
     assert said.getvalue().endswith("error: the process that did this has ended (exit code -9)\n")
     assert await do("get nodes") == 0
+
+
+async def test_another_url_than_the_kubeconfigs_stays_where_flags_name_none(
+    address: Address, kubectl: KubectlProcess
+) -> None:
+    """`--attach URL` goes there as whom the kubeconfig says, whatever its server is."""
+    server = address.connection().server
+    config = yaml.safe_load(await asyncio.to_thread(Path(address.kubeconfig).read_text))
+    config["clusters"][0]["cluster"]["server"] = "https://127.0.0.1:1"
+    write(Path(address.kubeconfig), config)
+    attached = Address(address.kubeconfig, server)
+
+    async def do(words: str) -> tuple[int, str]:
+        said = Said()
+        code = await kubectl.run(words.split(), attached, namespace="default", stdout=said, stderr=said)
+        return code, said.getvalue()
+
+    assert await do("get ns default -o name") == (0, "namespace/default\n")
+    assert await do("get ns default -o name --as kubernetes-admin --as-group system:masters") == (
+        0, "namespace/default\n",
+    )  # fmt: skip
+    code, said = await do("get ns --context kubernetes-admin@test")
+    assert (code, said[:40]) == (1, "The connection to the server 127.0.0.1:1 was refused"[:40])
 
 
 def test_it_ends_with_the_screen() -> None:
