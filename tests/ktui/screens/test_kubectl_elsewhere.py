@@ -193,7 +193,8 @@ async def test_another_url_than_the_kubeconfigs_stays_where_flags_name_none(
         0, "namespace/default\n",
     )  # fmt: skip
     code, said = await do("get ns --context kubernetes-admin@test")
-    assert (code, said[:40]) == (1, "The connection to the server 127.0.0.1:1 was refused"[:40])
+    assert code == 1
+    assert said.splitlines()[-1].startswith("The connection to the server 127.0.0.1:1 was refused")
 
 
 def test_it_ends_with_the_screen() -> None:
