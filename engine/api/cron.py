@@ -23,6 +23,8 @@ class _Bounds(NamedTuple):
     names: tuple[str, ...] = ()
 
 
+ZONE = "TZ"  # what has this anywhere is taken to name a time zone
+_ZONED = ("TZ=", "CRON_TZ=")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 _MINUTE, _HOUR, _DAY = _Bounds(0, 59), _Bounds(0, 23), _Bounds(1, 31)
@@ -58,15 +60,13 @@ class Schedule:
 
 
 def parse(text: str) -> Schedule:
-    """Raises ScheduleError. A time zone in front of the schedule (`TZ=`) is skipped."""
+    """Raises ScheduleError. Of a time zone in front of the schedule (`TZ=`) see `zone_of`."""
     if not text:
         raise ScheduleError("empty spec string")
-    if text.startswith(("TZ=", "CRON_TZ=")):
-        zone, _, text = text.partition(" ")
-        name = zone.partition("=")[2]
-        if not text or (name and name != "Local" and not is_zone(name)):
+    if text.startswith(_ZONED):
+        name, text = zone_of(text), text.partition(" ")[2].strip()
+        if not text or (name and not is_zone(name)):
             raise ScheduleError(f"provided bad location {name}: unknown time zone {name}")
-        text = text.strip()
     if text.startswith("@"):
         return _descriptor(text)
     fields = text.split()
@@ -75,6 +75,14 @@ def parse(text: str) -> Schedule:
     read = [_field(field, bounds) for field, bounds in zip(fields, _FIELDS, strict=True)]
     minutes, hours, days, months, weekdays = (found for found, _ in read)
     return Schedule(minutes, hours, days, months, weekdays, any_day=read[2][1], any_weekday=read[4][1])
+
+
+def zone_of(text: str) -> str:
+    """The time zone in front of a schedule; "" where there is none, or where it is that of the machine."""
+    if not text.startswith(_ZONED):
+        return ""
+    name = text.partition(" ")[0].partition("=")[2]
+    return "" if name == "Local" else name
 
 
 def _descriptor(text: str) -> Schedule:

@@ -29,7 +29,7 @@ def _spec(spec: Object, problems: Problems, *, before: Object | None = None) -> 
     if not schedule:
         problems.required("spec.schedule")
     else:
-        _schedule(spec, schedule, problems, zone_kept="TZ" in (before or {}).get("schedule", ""))
+        _schedule(spec, schedule, problems, zone_kept=cron.ZONE in (before or {}).get("schedule", ""))
     problems.not_negative("spec.startingDeadlineSeconds", spec.get("startingDeadlineSeconds"))
     zone = spec.get("timeZone")
     if zone is not None and (before is None or before.get("timeZone") != zone):
@@ -51,7 +51,7 @@ def _schedule(spec: Object, schedule: str, problems: Problems, *, zone_kept: boo
         cron.parse(schedule)
     except cron.ScheduleError as error:
         problems.invalid("spec.schedule", schedule, str(error))
-    if "TZ" not in schedule:
+    if cron.ZONE not in schedule:
         return
     if not zone_kept:
         detail = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from zoneinfo import ZoneInfo
 
+from engine.api.cron import ZONE
 from engine.api.errors import ApiError
+from engine.api.golang.text import quoted
 from engine.api.types import GVR, Object
 from engine.client import NORMAL, WARNING, object_key, object_reference
 from engine.controllers.conditions import conditions_of, is_true
@@ -19,6 +22,10 @@ from engine.controllers.ownership import OWNER_INDEX, by_controller_uid, control
 from engine.controllers.pod_control import namespace_terminating
 from engine.controllers.pods import parse_time
 
+_ZONED = (
+    "CRON_TZ or TZ used in schedule {} is not officially supported, see "
+    "https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details"
+)
 CRON_JOBS = GVR("batch", "v1", "cronjobs")
 
 
@@ -181,6 +188,8 @@ class _Run:
             unread = f'unparseable schedule: "{spec["schedule"]}" : {error}'
         if spec.get("suspend"):
             return None
+        if ZONE in spec["schedule"]:
+            self._tell(WARNING, "UnsupportedSchedule", _ZONED.format(quoted(spec["schedule"])))
         if schedule is None:
             self._tell(WARNING, "UnparseableSchedule", unread)
             return None
@@ -196,11 +205,11 @@ class _Run:
                     "TooManyMissedTimes",
                     "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew",
                 )
-            if not await self._start(found.at, schedule):
+            if not await self._start(found.at):
                 return None
         return next_in({**self._cron_job, "status": self._status}, schedule, self._now)
 
-    async def _start(self, at: datetime, schedule: Timetable) -> bool:
+    async def _start(self, at: datetime) -> bool:
         """Whether the next time is looked out for: not where the Job's name is another's, until something changes."""
         name = job_name(self._cron_job, at)
         last = self._status.get("lastScheduleTime")
@@ -220,15 +229,15 @@ class _Run:
             for job in [job for job in self._jobs if job["metadata"]["uid"] in running]:
                 if (failure := await self._delete(job)) is not None:
                     raise failure
-        return await self._create(at, schedule)
+        return await self._create(at)
 
     def _is_too_late(self, at: datetime) -> bool:
         deadline = self._cron_job["spec"].get("startingDeadlineSeconds")
         return deadline is not None and (self._now - at).total_seconds() > deadline
 
-    async def _create(self, at: datetime, schedule: Timetable) -> bool:
+    async def _create(self, at: datetime) -> bool:
         namespace = self._cron_job["metadata"]["namespace"]
-        job = make_job(self._cron_job, at, at.astimezone(schedule.zone))
+        job = make_job(self._cron_job, at, at.astimezone(ZoneInfo(self._cron_job["spec"].get("timeZone") or "UTC")))
         try:
             created = await self._client.create(JOBS, job, namespace=namespace)
         except ApiError as error:

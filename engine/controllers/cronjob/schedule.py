@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from engine.api.cron import Schedule, ScheduleError, parse
+from engine.api.cron import ZONE, Schedule, ScheduleError, parse, zone_of
 
 # A schedule with no date up to so many years after the year it is asked in has none at all (30 February).
 _YEARS = 5
@@ -120,12 +120,16 @@ class TimeZoneError(ScheduleError):
 
 
 def parse_schedule(text: str, zone: str | None = None) -> Timetable:
-    """Raises ScheduleError, for a time zone that nobody knows TimeZoneError."""
+    """A zone in front of the schedule, which none may have any more, goes before `zone`.
+
+    Raises ScheduleError, for a time zone that nobody knows TimeZoneError.
+    """
     try:
         known = ZoneInfo(zone or "UTC")
     except (ZoneInfoNotFoundError, OSError, ValueError):
         raise TimeZoneError(f"unknown time zone {zone}") from None
-    return Timetable(parse(text), known)
+    schedule = parse(text)
+    return Timetable(schedule, ZoneInfo(zone_of(text) or "UTC") if ZONE in text else known)
 
 
 __all__ = ["ScheduleError", "TimeZoneError", "Timetable", "parse_schedule"]
