@@ -142,9 +142,10 @@ class Span:
             self.outcome = getattr(error, "reason", None) or type(error).__name__
         tracer, token = self.tracer, self.token
         self.outer = self.tracer = self.token = None
-        assert tracer is not None and token is not None, "only the tracer's spans are opened"
-        CURRENT.reset(token)
-        tracer.emit(self)
+        if token is not None:
+            CURRENT.reset(token)
+        if tracer is not None:
+            tracer.emit(self)
 
     @property
     def context(self) -> SpanContext:

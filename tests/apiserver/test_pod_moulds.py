@@ -270,8 +270,8 @@ CHANGES: dict[str, tuple[Change, str, Any]] = {
 async def test_what_changed_counts_at_once(client: Client, case: str, cast: list[str]) -> None:
     change, path, expected = CHANGES[case]
     await make_namespace(client, "team")
-    before = [await made(client, f"web-{number}", "team") for number in range(ENOUGH)][-1]
-    assert cast == ["web-3"]
+    before = [await made(client, f"web-{number}", "team") for number in range(ENOUGH + 1)][-1]
+    assert cast == ["web-3", "web-4"]
     await change(client, "team")
     if not path:
         with pytest.raises(ApiError) as refused:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 from engine.api.errors import ApiError, forbidden
 from engine.api.resources import ResourceInfo
@@ -62,6 +62,16 @@ class Attributes:
             self.annotations.setdefault(key, value)
 
 
+class Watched(Protocol):
+    """A watch cache: what it holds has changed where its generation has, and it is up to date while it is ready."""
+
+    @property
+    def generation(self) -> int: ...
+
+    @property
+    def ready(self) -> bool: ...
+
+
 class Plugin:
     """Overrides what it needs. `mutate` says whether it changed the object; both raise ApiError to refuse.
 
@@ -84,6 +94,11 @@ class Plugin:
         """What, besides what a new Pod says for itself, the change of `mutate` to it follows from: two that say the
         same are changed alike where this is equal. None where that cannot be said. It changes nothing, and raises
         ApiError where `mutate` would refuse."""
+        return None
+
+    def follows(self, attributes: Attributes, step: str) -> Sequence[Watched] | None:
+        """The caches from which alone, besides what a new Pod says for itself, its answer in a step follows; None where
+        it has to be asked about each Pod. Of a Pod that it has accepted, and where `ground` is not None."""
         return None
 
     def draw(self) -> str:

@@ -3,52 +3,27 @@ or policy has changed what those before it have seen; then all are asked whether
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
 
 from engine.api.errors import ApiError
-from engine.apiserver.admission.attributes import Attributes, Operation, Plugin
+from engine.apiserver.admission.attributes import Attributes, Operation, Plugin, Watched
 from engine.apiserver.admission.metrics import ADMIT, VALIDATE, AdmissionMetrics, Unasked
+from engine.apiserver.admission.settled import Asked, Grounds, Known, Settled, Step, Steps, Verdicts
 from engine.clock import wall
 from engine.metrics import Distribution
 from engine.trace import Span
 
 _UNNAMED = Distribution(())  # what is no plugin upstream has no figures there
 
-Grounds = tuple[Hashable, ...]
-Verdicts = list[dict[str, Any]]
-
-
-class _Step(NamedTuple):
-    plugin: Plugin
-    durations: Distribution
-    asked: bool  # one that has nothing to do with the resource is told of only
-
-
-class _Steps(NamedTuple):
-    """The plugins for an operation on a resource; `unasked` counts for those that are not asked, `drawing` is the one
-    that draws names."""
-
-    all: tuple[_Step, ...]
-    unasked: Unasked
-    drawing: Plugin | None
-
-    def count_until(self, refused: Plugin) -> None:
-        """Those that are not asked, as far as the plugin that has refused."""
-        for plugin, durations, asked in self.all:
-            if plugin is refused:
-                return
-            if not asked:
-                durations.observe(0.0)
-
 
 class AdmissionChain:
     def __init__(self, plugins: Sequence[Plugin], metrics: AdmissionMetrics) -> None:
         self.plugins = tuple(plugins)
         self.metrics = metrics
-        self._found: dict[tuple[str, Operation, str], _Steps] = {}
+        self._found: dict[tuple[str, Operation, str], Steps] = {}
+        self._settled: dict[tuple[str, Operation, str, tuple[Asked, ...]], Unasked] = {}
 
-    def _steps(self, kind: str, attributes: Attributes) -> _Steps:
+    def _steps(self, kind: str, attributes: Attributes) -> Steps:
         """The plugins that have to do with an operation on a resource."""
         key = (kind, attributes.operation, attributes.key)
         found = self._found.get(key)
@@ -56,7 +31,7 @@ class AdmissionChain:
             found = self._found[key] = self._find(*key)
         return found
 
-    def _find(self, kind: str, operation: Operation, key: str) -> _Steps:
+    def _find(self, kind: str, operation: Operation, key: str) -> Steps:
         steps = []
         for plugin in self.plugins:
             if operation not in plugin.operations or not plugin.takes_part(kind):
@@ -64,10 +39,10 @@ class AdmissionChain:
             durations = self.metrics.controller(plugin.name, kind, operation) if plugin.name else _UNNAMED
             asked = not plugin.resources or key in plugin.resources
             if asked or plugin.name:
-                steps.append(_Step(plugin, durations, asked))
+                steps.append(Step(plugin, durations, asked))
         unasked = self.metrics.unasked([each.durations for each in steps if not each.asked])
         drawing = (each.plugin for each in steps if each.asked and type(each.plugin).draw is not Plugin.draw)
-        return _Steps(tuple(steps), unasked, next(drawing, None))
+        return Steps(tuple(steps), unasked, next(drawing, None), _until(steps, None))
 
     async def mutate(self, attributes: Attributes, span: Span) -> None:
         """Raises the ApiError of the first plugin that refuses; the span shows each plugin's verdict."""
@@ -121,44 +96,71 @@ class AdmissionChain:
             return None
         return tuple(found)
 
-    async def mutates_alike(self, attributes: Attributes, span: Span, known: Grounds, verdicts: Verdicts) -> bool:
-        """Whether the plugins would change a Pod as they did another that says the same, on these grounds and with
-        these verdicts. If so it is told of as if they had; if not, also where one refuses, nothing has happened."""
-        steps = self._steps(ADMIT, attributes)
+    async def mutates_alike(self, attributes: Attributes, span: Span, known: Known) -> bool:
+        """Whether the plugins would change a Pod as they did another that says the same, of which all is `known`. If so
+        it is told of as if they had; if not, also where one refuses, nothing has happened."""
+        settled = asking = known.admit
+        if settled is None or asking is None or not settled.holds:
+            settled, asking = self._settle(ADMIT, attributes), self._settle(ADMIT, attributes, anew=True)
         observed: list[tuple[Distribution, float]] = []
         ended = began = wall()
-        position = 0
-        for plugin, durations, asked in steps.all:
-            if not asked:
-                continue
+        for plugin, durations, position in asking.asked:
             try:
-                if await plugin.ground(attributes) != known[position]:
+                if await plugin.ground(attributes) != known.grounds[position]:
                     return False
             except ApiError:
                 return False
             before, ended = ended, wall()
             observed.append((durations, ended - before))
-            position += 1
+        if settled is not asking and settled.holds:
+            known.admit = settled
         for durations, seconds in observed:
             durations.observe(seconds)
-        steps.unasked.add()
+        asking.unasked.add()
         self.metrics.step(ADMIT, attributes.operation, ended - began)
-        span.detail["plugins"] = verdicts
+        span.detail["plugins"] = known.verdicts
         if attributes.annotations:
             span.detail["annotations"] = attributes.annotations
         return True
+
+    def _settle(self, kind: str, attributes: Attributes, *, anew: bool = False) -> Settled:
+        """Who has to be asked about each Pod like this one, from now on; `anew` all that have to do with it."""
+        caches: dict[int, tuple[Watched, int]] = {}
+        asked: list[Asked] = []
+        unasked: list[Distribution] = []
+        position = -1
+        for plugin, durations, concerned in self._steps(kind, attributes).all:
+            position += concerned
+            watched = () if not concerned else None if anew else plugin.follows(attributes, kind)
+            if watched is None:
+                asked.append(Asked(plugin, durations, position))
+                continue
+            unasked.append(durations)
+            caches |= {id(cache): (cache, cache.generation) for cache in watched}
+        key = (kind, attributes.operation, attributes.key, tuple(asked))
+        counts = self._settled.get(key)
+        if counts is None:
+            counts = self._settled[key] = self.metrics.unasked(unasked)
+        return Settled(tuple(caches.values()), tuple(asked), counts)
 
     def draw(self, attributes: Attributes) -> str:
         """A name as a plugin draws one for what it adds to each new Pod; "" where none does."""
         plugin = self._steps(ADMIT, attributes).drawing
         return plugin.draw() if plugin is not None else ""
 
-    async def validate(self, attributes: Attributes, span: Span) -> None:
+    async def validate(self, attributes: Attributes, span: Span, known: Known | None = None) -> None:
+        """What is settled of a Pod of which all is `known` is not asked again."""
         verdicts: Verdicts = []
         span.detail["plugins"] = verdicts
         began, rejected = wall(), True
         try:
-            await self._validate(attributes, verdicts)
+            if known is not None and known.validate is not None and known.validate.holds:
+                await self._validate_alike(attributes, span, known.validate)
+            else:
+                settled = self._settle(VALIDATE, attributes) if known is not None else None
+                await self._validate(attributes, verdicts)
+                if known is not None and settled is not None and settled.holds:
+                    known.validate = settled
             rejected = False
         finally:
             self.metrics.step(VALIDATE, attributes.operation, wall() - began, rejected=rejected)
@@ -187,6 +189,34 @@ class AdmissionChain:
             began = ended
         steps.unasked.add()
 
+    async def _validate_alike(self, attributes: Attributes, span: Span, settled: Settled) -> None:
+        steps = self._steps(VALIDATE, attributes)
+        began = wall()
+        for plugin, durations, _ in settled.asked:
+            try:
+                await plugin.validate(attributes)
+            except ApiError:
+                span.detail["plugins"] = _until(steps.all, plugin)
+                steps.count_until(plugin, settled.asked)
+                self._rejected(plugin, VALIDATE, attributes, wall() - began)
+                raise
+            ended = wall()
+            durations.observe(ended - began)
+            began = ended
+        span.detail["plugins"] = steps.accepted
+        settled.unasked.add()
+
     def _rejected(self, plugin: Plugin, kind: str, attributes: Attributes, seconds: float) -> None:
         if plugin.name:
             self.metrics.controller(plugin.name, kind, attributes.operation, rejected=True).observe(seconds)
+
+
+def _until(steps: Sequence[Step], refused: Plugin | None) -> Verdicts:
+    """The verdicts of plugins that accept, as far as one that has refused, if any has."""
+    verdicts: Verdicts = []
+    for plugin, _, _ in steps:
+        if plugin.name:
+            verdicts.append({"name": plugin.name, "verdict": "refused" if plugin is refused else "accepted"})
+        if plugin is refused:
+            break
+    return verdicts

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from engine.api.errors import Cause, field_forbidden, invalid
 from engine.api.types import NAMESPACES, Object
-from engine.apiserver.admission.attributes import Attributes, Operation, Plugin
+from engine.apiserver.admission.attributes import Attributes, Operation, Plugin, Watched
 from engine.apiserver.authentication.user import SERVICE_ACCOUNT_PREFIX, UserInfo
 from engine.apiserver.authorization import Attributes as Question
 from engine.apiserver.authorization import UnionAuthorizer, Verdict
@@ -33,6 +33,9 @@ class DeviceAccess(Plugin):
     def __init__(self, lookup: Lookup, authorizer: UnionAuthorizer) -> None:
         self._lookup = lookup
         self._authorizer = authorizer
+
+    def follows(self, attributes: Attributes, step: str) -> Sequence[Watched] | None:
+        return ()
 
     async def validate(self, attributes: Attributes) -> None:
         """Raises ApiError 422."""

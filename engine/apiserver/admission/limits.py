@@ -5,7 +5,7 @@ Source: plugin/pkg/admission/limitranger/admission.go.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from engine.api.errors import aggregated
 from engine.api.pod_amounts import amounts_without_overhead
@@ -13,7 +13,7 @@ from engine.api.quantity import Quantity
 from engine.api.quota import Amounts, parsed
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVR, Object
-from engine.apiserver.admission.attributes import WRITES, Attributes, Operation, Plugin, denied, version_of
+from engine.apiserver.admission.attributes import WRITES, Attributes, Operation, Plugin, Watched, denied, version_of
 from engine.apiserver.cacher.caches import WatchCaches
 
 LIMIT_RANGES = GVR("", "v1", "limitranges")
@@ -62,6 +62,10 @@ class LimitRanger(Plugin):
 
     async def ground(self, attributes: Attributes) -> Hashable:
         return tuple(version_of(found) for found in await self._found(attributes.namespace))
+
+    def follows(self, attributes: Attributes, step: str) -> Sequence[Watched] | None:
+        cache = self._caches.of(self._ranges) if self._ranges is not None else None
+        return (cache,) if cache is not None else None
 
     async def _limits(self, namespace: str) -> Iterable[list[Object]]:
         return [(found.get("spec") or {}).get("limits") or [] for found in await self._found(namespace)]

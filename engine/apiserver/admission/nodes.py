@@ -5,10 +5,10 @@ Source: plugin/pkg/admission/noderestriction/admission.go.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 from engine.api.types import NODES, PODS, Object
-from engine.apiserver.admission.attributes import CHANGES, Attributes, Operation, Plugin, denied
+from engine.apiserver.admission.attributes import CHANGES, Attributes, Operation, Plugin, Watched, denied
 from engine.apiserver.admission.node_certificates import NodeCertificates
 from engine.apiserver.admission.node_pods import mirror_pod_refusal, reference_refusal
 from engine.apiserver.admission.node_tokens import NodeTokens, not_listed
@@ -49,6 +49,9 @@ class NodeRestriction(Plugin):
 
     async def ground(self, attributes: Attributes) -> Hashable:
         return None if is_node(attributes.user) else ()
+
+    def follows(self, attributes: Attributes, step: str) -> Sequence[Watched] | None:
+        return None if is_node(attributes.user) else ()  # no mould is for a node's request
 
     async def mutate(self, attributes: Attributes) -> bool:
         if not is_node(attributes.user):

@@ -5,11 +5,21 @@ Source: plugin/pkg/admission/priority, defaulttolerationseconds and nodetaint.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVR, Object
-from engine.apiserver.admission.attributes import CHANGES, CREATES, WRITES, Attributes, Operation, Plugin, denied
+from engine.apiserver.admission.attributes import (
+    CHANGES,
+    CREATES,
+    WRITES,
+    Attributes,
+    Operation,
+    Plugin,
+    Watched,
+    denied,
+)
+from engine.apiserver.admission.metrics import ADMIT
 from engine.apiserver.cacher.caches import WatchCaches
 from engine.apiserver.lookup import Lookup
 
@@ -62,6 +72,15 @@ class Priority(Plugin):
         pod = attributes.object
         return await self._resolve(attributes, pod["spec"].get("priorityClassName", "")) if pod is not None else None
 
+    def follows(self, attributes: Attributes, step: str) -> Sequence[Watched] | None:
+        pod = attributes.object
+        if step != ADMIT:
+            return ()
+        if self._classes is None or pod is None or pod["spec"].get("priorityClassName"):
+            return None
+        cache = self._caches.of(self._classes)
+        return (cache,) if cache is not None else None
+
     async def validate(self, attributes: Attributes) -> None:
         """Only one class can be the default."""
         new = attributes.object
@@ -108,6 +127,9 @@ class DefaultTolerationSeconds(Plugin):
     resources = frozenset(("pods",))
 
     async def ground(self, attributes: Attributes) -> Hashable:
+        return ()
+
+    def follows(self, attributes: Attributes, step: str) -> Sequence[Watched] | None:
         return ()
 
     async def mutate(self, attributes: Attributes) -> bool:

@@ -6,7 +6,7 @@ pkg/admission/plugin/policy/generic (policy_dispatcher.go, policy_matcher.go).
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.api.errors import ApiError
@@ -15,7 +15,7 @@ from engine.api.resources import ResourceInfo, ResourceRegistry
 from engine.api.schema import Definitions
 from engine.api.selectors import LabelSelector
 from engine.api.types import GVK, Object
-from engine.apiserver.admission.attributes import Attributes, Plugin
+from engine.apiserver.admission.attributes import Attributes, Plugin, Watched
 from engine.apiserver.admission.expression_errors import ExpressionError
 from engine.apiserver.admission.matching import Criteria, Matcher
 from engine.apiserver.admission.metrics import VALIDATE, AdmissionMetrics
@@ -109,6 +109,12 @@ class Policies(Plugin):
             return True
         cache = self._sources.caches.of(self._policies)
         return cache is not None and not len(cache)
+
+    def follows(self, attributes: Attributes, step: str) -> Sequence[Watched] | None:
+        cache = self._sources.caches.of(self._policies) if self._policies is not None else None
+        if cache is None:
+            return () if self._policies is None else None
+        return None if len(cache) else (cache,)
 
     async def _objects(self, info: ResourceInfo | None) -> list[Object]:
         if info is None:

@@ -20,7 +20,7 @@ from engine.api.quota.extended_resources import (
 )
 from engine.api.resources import ResourceRegistry
 from engine.api.types import GVR, PODS, Object
-from engine.apiserver.admission.attributes import WRITES, Attributes, Operation, Plugin
+from engine.apiserver.admission.attributes import WRITES, Attributes, Operation, Plugin, Watched
 from engine.apiserver.admission.quota_checks import concerns_object
 from engine.apiserver.admission.quota_cover import check_cover
 from engine.apiserver.admission.quota_evaluation import QuotaEvaluation
@@ -56,6 +56,12 @@ class ResourceQuota(Plugin):
         self._limited = limited
         self._quotas = quotas = resources.get(*QUOTAS)
         self._evaluation = QuotaEvaluation(storage, quotas) if quotas is not None else None
+
+    def follows(self, attributes: Attributes, step: str) -> Sequence[Watched] | None:
+        cache = self._caches.of(self._quotas) if self._quotas is not None else None
+        if cache is None or self._limited or any(True for _ in cache.objects(attributes.namespace)):
+            return None
+        return (cache,)
 
     async def validate(self, attributes: Attributes) -> None:
         if self._quotas is None or attributes.object is None or not attributes.namespace or not _handles(attributes):

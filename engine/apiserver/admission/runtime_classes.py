@@ -5,13 +5,13 @@ Source: plugin/pkg/admission/runtimeclass and pkg/util/tolerations (MergeTolerat
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 from engine.api.errors import ApiError
 from engine.api.quantity import Quantity, QuantityError
 from engine.api.tolerations import merged
 from engine.api.types import GVR, Object, copy_object
-from engine.apiserver.admission.attributes import CREATES, Attributes, Operation, Plugin, denied, version_of
+from engine.apiserver.admission.attributes import CREATES, Attributes, Operation, Plugin, Watched, denied, version_of
 from engine.apiserver.lookup import Lookup
 
 RUNTIME_CLASSES = GVR("node.k8s.io", "v1", "runtimeclasses")
@@ -40,6 +40,10 @@ class RuntimeClass(Plugin):
         pod = _new_pod(attributes)
         found = await self._class(attributes, pod) if pod is not None else None
         return version_of(found) if found is not None else ()
+
+    def follows(self, attributes: Attributes, step: str) -> Sequence[Watched] | None:
+        pod = _new_pod(attributes)
+        return () if pod is not None and pod["spec"].get("runtimeClassName") is None else None
 
     async def validate(self, attributes: Attributes) -> None:
         pod = _new_pod(attributes)

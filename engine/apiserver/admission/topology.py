@@ -5,11 +5,11 @@ Source: plugin/pkg/admission/podtopologylabels.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object
-from engine.apiserver.admission.attributes import CREATES, Attributes, Operation, Plugin
+from engine.apiserver.admission.attributes import CREATES, Attributes, Operation, Plugin, Watched
 from engine.apiserver.cacher.caches import WatchCaches
 
 _LABELS = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
@@ -30,6 +30,9 @@ class PodTopologyLabels(Plugin):
     async def ground(self, attributes: Attributes) -> Hashable:
         pod = attributes.object
         return () if pod is not None and not pod["spec"].get("nodeName") else None
+
+    def follows(self, attributes: Attributes, step: str) -> Sequence[Watched] | None:
+        return ()
 
     async def mutate(self, attributes: Attributes) -> bool:
         obj = attributes.object

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from base64 import b64decode
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import orjson
@@ -21,7 +21,7 @@ from engine.api.patch.merge_patch import json_kind
 from engine.api.resources import ResourceInfo
 from engine.api.schema import Definitions
 from engine.api.types import GVR, Object
-from engine.apiserver.admission.attributes import Attributes, Plugin
+from engine.apiserver.admission.attributes import Attributes, Plugin, Watched
 from engine.apiserver.admission.expression_errors import ExpressionError
 from engine.apiserver.admission.matching import Criteria, Matcher
 from engine.apiserver.admission.metrics import ADMIT, AdmissionMetrics
@@ -91,6 +91,12 @@ class _Webhooks(Plugin):
         self._configurations = configurations
         self._matcher, self._client, self._uids, self._authorizer, self._definitions, self._metrics = common[:6]
         self._versions = common.versions
+
+    def follows(self, attributes: Attributes, step: str) -> Sequence[Watched] | None:
+        cache = self._caches.of(self._configurations) if self._configurations is not None else None
+        if cache is None:
+            return () if self._configurations is None else None
+        return None if len(cache) else (cache,)
 
     async def _hooks(self) -> list[Hook]:
         """By the names of their configurations."""

@@ -24,7 +24,8 @@ from engine.api.remembered import Remembered
 from engine.api.resources import ResourceInfo
 from engine.api.types import PODS, Object
 from engine.api.wire import JSON
-from engine.apiserver.admission.chain import Grounds, Verdicts
+from engine.apiserver.admission.settled import Grounds, Known, Verdicts
+from engine.apiserver.authorization.nodes import is_node
 from engine.apiserver.call import Call
 from engine.apiserver.registry.body import media_type
 from engine.apiserver.registry.options import WriteOptions
@@ -63,8 +64,7 @@ class Mould:
 
     def __init__(self, text: str, received: Object, grounds: Grounds, verdicts: Verdicts) -> None:
         self.received = received
-        self.grounds = grounds
-        self.verdicts = verdicts
+        self.known = Known(grounds, verdicts)
         self.generate: str = received["metadata"].get("generateName", "")
         self.proved = False
         parts = _PLACES.split(text)
@@ -97,10 +97,11 @@ class PodMoulds:
         self._known: Remembered[object] = Remembered()
 
     def words(self, call: Call, options: WriteOptions) -> Words | None:
-        """None for a request that is like no other: not for a Pod, in another form than JSON, or to be told of in full.
+        """None for a request that is like no other: not for a Pod, in another form than JSON, to be told of in full, or
+        a node's, whose Pods are another matter to admission.
         Raises nothing: whoever reads the request in full tells what is wrong with it."""
         info = call.gvr_resource
-        if info.gvr != PODS or options.dry_run or call.trail is not None or call.warnings:
+        if info.gvr != PODS or options.dry_run or call.trail is not None or call.warnings or is_node(call.user):
             return None
         body = call.request.body
         found = _said_in_bytes(body, media_type(call.request)) if isinstance(body, bytes) else _said(body)
@@ -126,7 +127,7 @@ class PodMoulds:
         mould, own = words.mould, _own(stored)
         if own is None or info.converts:
             return
-        if mould is not None and (mould.grounds, mould.verdicts) == admitted and mould.text(own) == text:
+        if mould is not None and (mould.known.grounds, mould.known.verdicts) == admitted and mould.text(own) == text:
             mould.proved = True
             return
         made = _mould(stored, own, received, admitted)

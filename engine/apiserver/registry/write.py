@@ -36,6 +36,7 @@ from engine.api.warnings import (
 )
 from engine.apiserver.admission import Attributes, Operation
 from engine.apiserver.admission.options import options_of_write
+from engine.apiserver.admission.settled import Known
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
 from engine.apiserver.registry.admitted_views import admitted_view
@@ -136,7 +137,7 @@ class Writer:
         obj: Object | None = None
         with call.span(Hop.MUTATING_ADMISSION) as span:
             await self._world.latency.pause("mutating-admission")
-            if not await self._backend.admission.mutates_alike(attributes, span, mould.grounds, mould.verdicts):
+            if not await self._backend.admission.mutates_alike(attributes, span, mould.known):
                 obj = attributes.object = self._begun(call, read(), options, tracked=False)
                 received, owners = as_received(obj), obj["metadata"].get("managedFields")
                 admitted = await self._change(attributes, span, received)
@@ -156,7 +157,7 @@ class Writer:
             obj = attributes.object = orjson.loads(text)
             attributes.name = name
             call.named_as(name)
-        await self._validate(call, attributes)
+        await self._validate(call, attributes, mould.known)
 
         def kept() -> bytes:
             return text if obj["metadata"]["name"] == name else mould.text(own._replace(name=obj["metadata"]["name"]))
@@ -241,7 +242,7 @@ class Writer:
         """`text` is what is to be stored of an object in order, where that is known."""
         info, storage = call.gvr_resource, self._backend.storage
         metadata = obj["metadata"]
-        if _version(metadata.pop("resourceVersion", "")):
+        if (asked := metadata.pop("resourceVersion", "")) and _version(asked):
             # An error of the storage (etcd3 store.go Create), passed on as it is: 500 without a reason.
             raise ApiError(500, "", "resourceVersion should not be set on objects to be created")
         namespace = call.info.namespace if info.namespaced else ""
@@ -470,10 +471,10 @@ class Writer:
             restore_owners(call, obj, before)
             check_namespace(call.gvr_resource, call.info, obj["metadata"])
 
-    async def _validate(self, call: Call, attributes: Attributes) -> None:
+    async def _validate(self, call: Call, attributes: Attributes, known: Known | None = None) -> None:
         with call.span(Hop.VALIDATING_ADMISSION) as span:
             await self._world.latency.pause("validating-admission")
-            await self._backend.admission.validate(attributes, span)
+            await self._backend.admission.validate(attributes, span, known)
 
     def _attributes(
         self, call: Call, operation: Operation, obj: Object, old: Object | None, *, options: WriteOptions

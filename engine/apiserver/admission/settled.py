@@ -1,0 +1,74 @@
+"""What of admission is settled for new Pods that say the same: which plugins need not be asked about the next.
+
+Most plugins look at what a Pod says for itself and at a watch cache, which seldom changes: as long as it has not, what
+they came to holds. The others are asked about each Pod: those that read from the store, and those that count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from engine.apiserver.admission.attributes import Plugin, Watched
+from engine.apiserver.admission.metrics import Unasked
+from engine.metrics import Distribution
+
+Grounds = tuple[Hashable, ...]
+Verdicts = list[dict[str, Any]]
+
+
+class Step(NamedTuple):
+    plugin: Plugin
+    durations: Distribution
+    asked: bool  # one that has nothing to do with the resource is told of only
+
+
+class Steps(NamedTuple):
+    """The plugins for an operation on a resource; `unasked` counts for those that are not asked, `drawing` is the one
+    that draws names, `accepted` what is told where all accept."""
+
+    all: tuple[Step, ...]
+    unasked: Unasked
+    drawing: Plugin | None
+    accepted: Verdicts
+
+    def count_until(self, refused: Plugin, asked: tuple[Asked, ...] | None = None) -> None:
+        """Those that are not asked, as far as the plugin that has refused."""
+        plugins = [each.plugin for each in asked] if asked is not None else None
+        for plugin, durations, is_asked in self.all:
+            if plugin is refused:
+                return
+            if not is_asked or (plugins is not None and plugin not in plugins):
+                durations.observe(0.0)
+
+
+class Asked(NamedTuple):
+    """A plugin that is asked about each Pod; `position` is its place among the grounds."""
+
+    plugin: Plugin
+    durations: Distribution
+    position: int
+
+
+class Settled(NamedTuple):
+    """Which plugins are asked, as long as the caches are as they were in these generations; `unasked` counts for the
+    others."""
+
+    caches: tuple[tuple[Watched, int], ...]
+    asked: tuple[Asked, ...]
+    unasked: Unasked
+
+    @property
+    def holds(self) -> bool:
+        return not [cache for cache, generation in self.caches if cache.generation != generation or not cache.ready]
+
+
+@dataclass(slots=True)
+class Known:
+    """The grounds on which the plugins have changed a Pod, with which verdicts, and what of both steps is settled."""
+
+    grounds: Grounds
+    verdicts: Verdicts
+    admit: Settled | None = None
+    validate: Settled | None = None
