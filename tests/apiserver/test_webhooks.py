@@ -16,6 +16,7 @@ from aiohttp import web
 
 from engine.api.errors import ApiError
 from engine.api.types import CONFIGMAPS, GVR, NAMESPACES, SERVICES, Object
+from engine.api.wire import APPLY_PATCH
 from engine.apiserver.server import ApiServer
 from engine.client import Client, InProcessTransport
 from engine.clock import Clock
@@ -514,6 +515,27 @@ async def test_no_webhook_is_asked_for_a_request_that_is_out_of_time(hooks: Hook
     assert [(name, request["name"]) for name, request in hooks.asked] == [
         ("first", "late"), ("first", "c"), ("second", "c"),
     ]  # fmt: skip
+
+
+async def test_what_is_deleted_while_it_is_applied_is_made_anew(hooks: Hooks) -> None:
+    """As by one update that may create (pkg/registry/generic/registry, store.go): who applies need not care."""
+    before = await hooks.create()
+    rules = [{"operations": ["UPDATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"]}]
+    await hooks.register("Mutating", "slow", rules=rules)
+    hooks.silent.add("slow")
+    async with asyncio.TaskGroup() as group:
+        patch = {**config_map("c"), "data": {"a": "b"}}
+        applying = group.create_task(
+            hooks.client.patch(
+                CONFIGMAPS, "c", patch, namespace="default", content_type=APPLY_PATCH, field_manager="applier"
+            )
+        )
+        while not hooks.asked:
+            await hooks.world.clock.sleep(0)
+        await hooks.client.delete(CONFIGMAPS, "c", namespace="default")
+        hooks.released.set()
+    made = applying.result()
+    assert (made["data"], made["metadata"]["uid"] != before["metadata"]["uid"]) == ({"a": "b"}, True)
 
 
 async def test_an_answer_to_another_question_is_none(hooks: Hooks) -> None:

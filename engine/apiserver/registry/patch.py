@@ -94,17 +94,6 @@ class Patcher:
         applied = _applied(call, facet.gvk)
         info, request = call.gvr_resource, call.info
         check_name(request.name)
-        for _ in range(UPDATE_ATTEMPTS):
-            if await self._backend.storage.get(info, request.namespace, request.name) is not None:
-                break
-            if request.subresource:
-                raise not_found(info.gvr, request.name)
-            try:
-                return 201, await self._create(call, facet, applied, options)
-            except ApiError as error:
-                if error.reason != "AlreadyExists":  # others have made it meanwhile
-                    raise
-
         versions = ForeignVersions(self._backend, info)
 
         def transform(old: Object) -> Object:
@@ -117,9 +106,27 @@ class Patcher:
             check_place(info, request, view)
             return facet.take(old, view)
 
-        return 200, await versions.settled(
-            lambda: self._writer.update(call, options, transform, rules=facet.check, tracked=True)
-        )
+        for _ in range(UPDATE_ATTEMPTS):
+            if await self._there(call):
+                try:
+                    return 200, await versions.settled(
+                        lambda: self._writer.update(call, options, transform, rules=facet.check, tracked=True)
+                    )
+                except ApiError as error:
+                    if error.reason != "NotFound" or await self._there(call):  # others have deleted it meanwhile
+                        raise
+            if request.subresource:
+                raise not_found(info.gvr, request.name)
+            try:
+                return 201, await self._create(call, facet, applied, options)
+            except ApiError as error:
+                if error.reason != "AlreadyExists":  # others have made it meanwhile
+                    raise
+        raise conflict(info.gvr, request.name)
+
+    async def _there(self, call: Call) -> bool:
+        request = call.info
+        return await self._backend.storage.get(call.gvr_resource, request.namespace, request.name) is not None
 
     async def _create(self, call: Call, facet: Facet, applied: Object, options: WriteOptions) -> Object:
         """Applying what is not there creates it, which needs the right to create."""
