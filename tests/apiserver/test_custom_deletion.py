@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from engine.api.types import Object, copy_object
 from engine.api.wire import MERGE_PATCH
 from engine.client import Client
@@ -70,3 +72,33 @@ async def test_objects_of_a_version_that_is_not_served_go_too(client: Client, vi
     await virtual_clock.sleep(A_WHILE)
     await client.create(DEFINITIONS, made)
     assert (await client.list(CRON_TABS)).items == []
+
+
+async def test_objects_that_stay_are_told_of_each_minute(client: Client, virtual_clock: VirtualClock) -> None:
+    made = definition()
+    del made["metadata"]["uid"]
+    await client.create(DEFINITIONS, made)
+    held = {"apiVersion": CRON_TABS.api_version, "kind": "CronTab", "metadata": {"name": "a", **HOLD["metadata"]}}
+    await client.create(CRON_TABS, held, namespace="default")
+    await client.delete(DEFINITIONS, NAME)
+    began, told = virtual_clock.monotonic(), list[tuple[str, str]]()
+    async with await client.watch(DEFINITIONS, resource_version="0") as watch, asyncio.timeout(200):
+        async for event in watch:
+            if event.type == "DELETED":
+                break
+            (found,) = (each for each in event.object["status"]["conditions"] if each["type"] == "Terminating")
+            if not told or told[-1][0] != found["reason"]:
+                told.append((found["reason"], found["message"]))
+            if len(told) == 4:  # a minute is over, and the next one has begun
+                assert 60 <= virtual_clock.monotonic() - began < 61
+                free = {"metadata": {"finalizers": None}}
+                await client.patch(CRON_TABS, "a", free, namespace="default", content_type=MERGE_PATCH)
+    assert 60 <= virtual_clock.monotonic() - began < 63
+    assert told[1:4] == [
+        ("InstanceDeletionInProgress", "CustomResource deletion is in progress"),
+        (
+            "InstanceDeletionCheck",
+            "could not confirm zero CustomResources remaining: context deadline exceeded",
+        ),
+        ("InstanceDeletionInProgress", "CustomResource deletion is in progress"),
+    ]

@@ -65,3 +65,8 @@ def ended(definition: Object, *, now: str, outcome: Outcome) -> Object:
 def failed(definition: Object, *, now: str, why: str) -> Object:
     message = f"could not issue all deletes: {why}"
     return _terminating(definition, "True", "InstanceDeletionFailed", message, now=now)
+
+
+def unconfirmed(definition: Object, *, now: str) -> Object:
+    message = "could not confirm zero CustomResources remaining: context deadline exceeded"
+    return _terminating(definition, "True", "InstanceDeletionCheck", message, now=now)

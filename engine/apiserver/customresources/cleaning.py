@@ -1,7 +1,7 @@
 """Deleting what a definition leaves behind (apiextensions-apiserver pkg/controller/finalizer/crd_finalizer.go).
 
 A definition that is being deleted goes when the last of its objects is gone; those have finalizers of their own, so
-that it may take as long as somebody needs.
+that it may take as long as somebody needs. Each try waits a minute for them, and the breaks get longer.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from engine.api.crd import naming
-from engine.api.crd.deletion import FINALIZER, Outcome, ended, failed, in_progress
+from engine.api.crd.deletion import FINALIZER, Outcome, ended, failed, in_progress, unconfirmed
 from engine.api.errors import ApiError
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object, copy_object
@@ -25,7 +25,8 @@ from engine.tasks import Supervisor
 from engine.trace import Hop, SpanContext
 
 _USER = UserInfo("system:apiserver", groups=("system:masters",))
-POLL = 5.0
+_POLL, _PATIENCE = 1.0, 60.0
+_AGAIN, _LONGEST = 0.005, 1000.0  # how long to wait after a failure: twice as long as after the one before
 _DESCRIBED = "customresourcedefinition"
 
 
@@ -48,8 +49,10 @@ class Cleaner:
         with tracer.span(
             Hop.CONTROLLER, component="kube-apiserver", verb="reconcile", object=f"{_DESCRIBED}/{name}"
         ) as span:
+            wait = _AGAIN
             while not await self._cleaned(name, uid, resource, cause=span.context):
-                await self._backend.world.clock.sleep(POLL)
+                await self._backend.world.clock.sleep(wait)
+                wait = min(2 * wait, _LONGEST)
         self._working.discard(uid)
 
     async def _cleaned(self, name: str, uid: str, resource: ResourceInfo | Outcome, *, cause: SpanContext) -> bool:
@@ -57,29 +60,35 @@ class Cleaner:
         try:
             await self._write(name, uid, in_progress, cause=cause)
             outcome = resource if isinstance(resource, Outcome) else Outcome.COMPLETED
-            if isinstance(resource, ResourceInfo) and not await self._try(resource, name, uid, cause=cause):
+            if isinstance(resource, ResourceInfo) and (left := await self._left(resource, cause)) is not None:
+                await self._write(name, uid, left, cause=cause)
                 return False
             await self._write(name, uid, partial(ended, outcome=outcome), cause=cause)
         except StoreError:
             return False
         return True
 
-    async def _try(self, resource: ResourceInfo, name: str, uid: str, *, cause: SpanContext) -> bool:
-        """Whether no object is left. Those that are told to go may have finalizers to wait for."""
+    async def _left(self, resource: ResourceInfo, cause: SpanContext) -> naming.Change | None:
+        """None once no object is left, or what is to be said of the definition. Those that are told to go may have
+        finalizers to wait for."""
         try:
-            return await self._delete_all(resource, cause)
+            await self._delete_all(resource, cause)
         except ApiError as error:
-            await self._write(name, uid, partial(failed, why=str(error)), cause=cause)
-            return False
+            return partial(failed, why=str(error))
+        clock = self._backend.world.clock
+        end = clock.monotonic() + _PATIENCE
+        while not await self._is_empty(resource):
+            if clock.monotonic() >= end:
+                return unconfirmed
+            await clock.sleep(_POLL)
+        return None
 
-    async def _delete_all(self, resource: ResourceInfo, cause: SpanContext) -> bool:
-        """Delete every object; whether none is left."""
+    async def _delete_all(self, resource: ResourceInfo, cause: SpanContext) -> None:
         path = resource.gvr.path()
         request = Request("DELETE", path, in_process=True)
         call = Call(request, parse(request), self._backend.world.tracer, cause, user=_USER, resource=resource)
         call.object = describe(resource, "", "")
         await self._deleter.delete_collection(call)
-        return await self._is_empty(resource)
 
     async def _is_empty(self, resource: ResourceInfo) -> bool:
         page = await self._backend.storage.page(resource, "", limit=1, stored=True)
