@@ -37,14 +37,14 @@ class KeyAt:
             (value["modRevision"], value["version"], written_by(value["value"], older and older["value"]))
             for value, older in zip(known, [*known[1:], None], strict=False)
         ]
-        return told[::-1]
+        return told[: SHOWN + (self.found is not None)][::-1]
 
 
 def written_by(obj: Any, before: Any = None) -> str:
     """Who wrote an object last, as its managedFields tell: `kubectl-client-side-apply`, `kubelet status`.
 
-    That is who is new among them since `before`, or has a newer time; else who has none, as a writer of `scale` has;
-    else the newest.
+    That is who is new among them since `before`, or has a newer time. Times are whole seconds: where none is newer it
+    is a writer of the status if nothing else has changed, else who has no time, as a writer of `scale`; else the newest.
     """
     entries = _entries(obj)
     if not entries:
@@ -52,7 +52,12 @@ def written_by(obj: Any, before: Any = None) -> str:
     times = {_identity(entry): entry.get("time") for entry in _entries(before)}
     newer = [entry for entry in entries if times.get(_identity(entry), "") != entry.get("time")]
     if times and not newer:
-        newer = [entry for entry in entries if not entry.get("time")]
+        is_of_status = _changed(before, obj) == {"status"}
+        newer = [
+            entry
+            for entry in entries
+            if (entry.get("subresource") == "status" if is_of_status else not entry.get("time"))
+        ]
         if not newer and _node(obj) and not _node(before):
             return "binding"  # whose writer no field tells
     fresh = [entry for entry in newer if _identity(entry) not in times]
@@ -63,6 +68,18 @@ def written_by(obj: Any, before: Any = None) -> str:
 def _entries(obj: Any) -> list[Json]:
     metadata = obj.get("metadata") if isinstance(obj, dict) else None
     return (metadata.get("managedFields") or []) if isinstance(metadata, dict) else []
+
+
+def _changed(before: Json, after: Json) -> set[str]:
+    """The fields that differ; of the metadata only those that somebody gave."""
+    told = ({**each, "metadata": _given(each.get("metadata"))} for each in (before, after))
+    old, new = told
+    return {name for name in old.keys() | new.keys() if old.get(name) != new.get(name)}
+
+
+def _given(metadata: Any) -> Json:
+    kept = ("managedFields", "resourceVersion", "generation")
+    return {name: value for name, value in (metadata or {}).items() if name not in kept}
 
 
 def _node(pod: Json) -> str:

@@ -43,7 +43,8 @@ class Editor(Guarded, ModalScreen[bool]):
     Editor { align: center middle; }
     Editor > Vertical { width: 92%; height: 92%; border: round $primary; background: $surface; }
     Editor #problem { height: auto; max-height: 8; color: $error; padding: 0 1; display: none; }
-    Editor #check { height: auto; max-height: 40%; padding: 0 1; display: none; border-top: hkey $panel; }
+    Editor #check { height: auto; max-height: 50%; padding: 0 1; display: none; border-top: hkey $panel; }
+    Editor #check:focus { border-top: hkey $primary; }
     Editor #changes { height: auto; }
     Editor #problem.-said { display: block; }
     Editor TextArea, Editor TextArea:focus { height: 1fr; border: none; padding: 0; }
@@ -53,6 +54,7 @@ class Editor(Guarded, ModalScreen[bool]):
         Binding("ctrl+t", "check", "Try", priority=True, tooltip="what the server would make of it, as a diff"),
         Binding("ctrl+r", "reload", "Take the server's", priority=True),
         Binding("ctrl+o", "overwrite", "Overwrite", priority=True),
+        Binding("f6", "other_half", "Diff", priority=True, tooltip="to the diff, which scrolls, and back to the text"),
         Binding("escape", "leave", "Leave", priority=True),
         Binding("f9", "app.toggle_pause", "Pause", show=False, id="clock.pause"),
     ]
@@ -84,7 +86,11 @@ class Editor(Guarded, ModalScreen[bool]):
         return self.query_one("#text", TextArea)
 
     def _say(self, problem: str) -> None:
-        self.query_one("#check").display = False
+        check = self.query_one("#check", VerticalScroll)
+        if check.has_focus:
+            self.text_area.focus()
+        check.display = False
+        self.refresh_bindings()
         said = self.query_one("#problem", Static)
         said.update(problem)
         said.set_class(bool(problem), "-said")
@@ -176,13 +182,24 @@ class Editor(Guarded, ModalScreen[bool]):
             self._say(f"✖ {error}")
         else:
             self._say("")
-            changes = Group(*hop_details.changes(before, after, inks(self.app)))
+            changes = Group(*hop_details.changes(_less_versions(before), _less_versions(after), inks(self.app)))
             self._say_changes("the server would take this; Ctrl+S sends it", changes)
 
     def _say_changes(self, title: str, changes: RenderableType) -> None:
         """A diff, below the text."""
         self.query_one("#changes", Static).update(Group(Text(title, "bold"), changes))
-        self.query_one("#check").display = True
+        check = self.query_one("#check", VerticalScroll)
+        check.display = True
+        check.scroll_home(animate=False)
+        self.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """There is no way to a diff that is not shown."""
+        return action != "other_half" or bool(self.query("#check") and self.query_one("#check").display)
+
+    def action_other_half(self) -> None:
+        check = self.query_one("#check", VerticalScroll)
+        (self.text_area if check.has_focus else check).focus()
 
     async def _say_theirs(self) -> None:
         """What somebody else changed since this was read, for who has to choose between the two."""
@@ -190,7 +207,7 @@ class Editor(Guarded, ModalScreen[bool]):
             newest = await self._read()
         except (ApiError, ConnectionError):
             return  # there is nothing left to choose from
-        theirs = hop_details.changes(_less_version(load(self._original)), _less_version(newest), inks(self.app))
+        theirs = hop_details.changes(_less_versions(load(self._original)), _less_versions(newest), inks(self.app))
         self._say_changes("what was changed meanwhile", Group(*theirs))
 
     async def _send(self, edited: dict[str, Any]) -> None:
@@ -254,9 +271,10 @@ class Editor(Guarded, ModalScreen[bool]):
         self.dismiss(False)
 
 
-def _less_version(obj: Object) -> Object:
-    """Without what is another after every write."""
-    return {**obj, "metadata": {key: value for key, value in obj["metadata"].items() if key != "resourceVersion"}}
+def _less_versions(obj: Object) -> Object:
+    """Without what is another after every write, or after every change."""
+    metadata = {key: value for key, value in obj["metadata"].items() if key not in ("generation", "resourceVersion")}
+    return {**obj, "metadata": metadata}
 
 
 def editable_yaml(obj: Object) -> str:

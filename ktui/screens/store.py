@@ -261,7 +261,7 @@ class StoreScreen(FrameScreen):
         else:
             is_short = self.has_class("narrow") and not self.has_class("streaming")
             pane.note = "live · l shows more" if is_short else "live · p holds it"
-            pane.note += f" · {stream.skipped} too fast to be read" if stream.skipped else ""
+            pane.note += f" · {stream.skipped:,} passed over" if stream.skipped else ""
         pane.show(STREAM_TITLES, stream.rows(self._sought), empty=self._if_unwritten)
         if not stream.held and pane.grid.rows:
             pane.grid.move_to(pane.grid.rows[0].key)

@@ -24,7 +24,7 @@ def stream_parts(model: WatchesModel, cache: Json, watcher: Json, *, colours: Co
         Text(words, colours.get("success" if tone == "foreground" else tone, "")),
         Text(f"selector  {selector_text(watcher) or 'all'}"),
         Text(f"cursor    rev {watcher['cursor']}, {lag(cache, watcher)} behind the newest"),
-        Text(f"sent      {watcher['sent']} events, {bytes_text(watcher['bytes'])} over the wire"),
+        Text(f"sent      {many(watcher['sent'], 'event')}, {bytes_text(watcher['bytes'])} over the wire"),
         Text(f"buffer    {bar(watcher['buffered'] / BUFFER, 10)} {watcher['buffered']} of {BUFFER}"),
         Text(f"open      {human_duration(watcher['ageSeconds'])}", "dim"),
         Text(f"as        {watcher['user']}", "dim"),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ktui.models.key_history import KeyAt, written_by
+from ktui.models.key_history import SHOWN, KeyAt, written_by
 from ktui.models.keys import KeyFilter, folder_lines
 from ktui.models.store_figures import StoreFigures
 from ktui.models.store_stream import StoreStream
@@ -214,6 +214,8 @@ def test_a_key_is_compared_with_its_revision_before_or_with_a_marked_one() -> No
     at = KeyAt(WEB, 9, value(9, 3), True, (value(8, 2), value(4, 1)))
     assert at.against == value(8, 2)
     assert [revision for revision, _, _ in at.history] == [4, 8, 9]
+    older = tuple(value(8 - number, 8 - number) for number in range(SHOWN + 1))
+    assert [revision for revision, _, _ in KeyAt(WEB, 9, value(9, 9), True, older).history] == [5, 6, 7, 8, 9]
     assert KeyAt(WEB, 9, value(9, 3), True, (value(8, 2),), marked=value(4, 1)).against == value(4, 1)
     assert KeyAt(WEB, 4, value(4, 1), False, (), marked=value(4, 1)).against is None
     assert KeyAt(WEB, 9, None, False).history == []  # deleted, and what it was has not come yet
@@ -243,7 +245,11 @@ def test_who_wrote_an_object_last() -> None:
     assert written_by(scaled, created) == "kubectl scale"
     seen = managed(("kubectl-create", "", "01"), ("kubectl", "scale", ""), ("kube-controller-manager", "status", "07"))
     assert written_by(seen, scaled) == "kube-controller-manager status"
-    assert written_by(seen, seen) == "kubectl scale"  # once more
+    assert written_by({**seen, "spec": {"replicas": 4}}, seen) == "kubectl scale"  # once more
+    # A status within the second of the one before.
+    assert written_by({**seen, "status": {"replicas": 4}}, seen) == "kube-controller-manager status"
+    again = {**seen, "metadata": {**seen["metadata"], "resourceVersion": "9", "generation": 2}, "status": {}}
+    assert written_by(again, seen) == "kube-controller-manager status"
     labelled = managed(
         ("kubectl-label", "", "07"), ("kubectl", "scale", ""), ("kube-controller-manager", "status", "07")
     )

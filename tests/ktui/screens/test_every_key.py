@@ -347,6 +347,7 @@ ROWS = [
         ("ctrl+t", "nothing changed", ("e",)),
         ("ctrl+r", focused(TextArea), ("e",)),
         ("ctrl+o", closed, ("e",)),
+        ("f6", focused(TextArea), ("e",)),  # there is no diff yet
         ("escape", closed, ("e",)),
         ("f9", "⏸ paused", ("e",)),
     ),

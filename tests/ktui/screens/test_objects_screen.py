@@ -459,6 +459,25 @@ async def test_the_server_tries_an_edit_and_shows_what_would_change(show: Show) 
         await driver.misses("the server would take this")
 
 
+async def test_a_diff_that_is_longer_than_its_place_is_walked_through(show: Show) -> None:
+    async with show(size=(80, 24)) as driver:
+        text = await edit_map(driver)
+        added = "".join(f'  b{number:02}: "x"\n' for number in range(30))
+        text.load_text(text.text.replace('  a: "1"\n', f'  a: "1"\n{added}'))
+        await driver.press("ctrl+t")
+        await driver.sees("the server would take this", "+  b00: x", "f6 Diff")
+        await driver.misses("+  b29: x")
+        await driver.press("f6", "end")
+        await driver.sees("+  b29: x")
+        await driver.press("f6")
+        await driver.until(lambda: driver.app.focused is text)
+        await driver.press("f6")
+        text.load_text("nothing")
+        await driver.press("ctrl+t")
+        await driver.sees("this is not an object")
+        await driver.until(lambda: driver.app.focused is text)
+
+
 async def test_a_field_selector_is_the_server_s_to_apply(show: Show) -> None:
     async with show() as driver:
         grid = await show_maps(driver, "one", "two")
