@@ -5,9 +5,39 @@ from __future__ import annotations
 from typing import Protocol
 
 from engine.api.types import GVR, Object
+from engine.apiserver.metrics.storage_metrics import Looks
+from engine.store.types import InMemory
 
 
 class Lookup(Protocol):
     """Answers with the newest state, or None. What it hands out is frozen."""
 
     async def find(self, gvr: GVR, namespace: str, name: str) -> Object | None: ...
+
+
+class KeyState:
+    """How the store has a key now: its generation is the revision that wrote it last. Who has looked at it in place of
+    reading it says so by `add`: it counts as what the store was asked."""
+
+    __slots__ = ("_key", "_looks", "_store")
+    ready = True
+
+    def __init__(self, store: InMemory, key: bytes, looks: Looks) -> None:
+        self._store = store
+        self._key = key
+        self._looks = looks
+
+    @property
+    def generation(self) -> int:
+        return self._store.mod_revision(self._key)
+
+    def add(self) -> None:
+        self._looks.add()
+
+
+class StateLookup(Lookup, Protocol):
+    """One that can also tell whether an object has changed."""
+
+    def state(self, gvr: GVR, namespace: str, name: str) -> KeyState | None:
+        """None where only who asks the store knows."""
+        ...

@@ -20,6 +20,7 @@ from engine.apiserver.cacher.caches import WatchCaches
 from engine.apiserver.changes import versioned
 from engine.apiserver.corrupt_objects import CorruptObject, CorruptObjectError, Unconverted, unreadable
 from engine.apiserver.event_leases import EventLeases
+from engine.apiserver.lookup import KeyState
 from engine.apiserver.metrics.storage_metrics import StorageMetrics
 from engine.apiserver.registry.conversion import from_storage, to_storage
 from engine.apiserver.storage_keys import key_bytes, key_text
@@ -27,6 +28,7 @@ from engine.metrics import Family
 from engine.store.types import (
     Compare,
     DeleteRange,
+    InMemory,
     KeyValue,
     Put,
     Range,
@@ -328,6 +330,12 @@ class StorageLookup:
             return None
         stored = await self._storage.get(info, namespace, name)
         return stored.object if stored is not None else None
+
+    def state(self, gvr: GVR, namespace: str, name: str) -> KeyState | None:
+        info, store = self._resources.get(*gvr), self._storage.store
+        if info is None or info.custom or not isinstance(store, InMemory):
+            return None
+        return KeyState(store, info.key(namespace, name).encode(), self._storage.metrics.looks("get", gvr))
 
 
 def check_name(name: str) -> None:

@@ -143,6 +143,10 @@ class SqliteStore:
     async def range(self, request: Range) -> RangeResponse:
         return await self._reader.range(request)
 
+    def mod_revision(self, key: bytes) -> int:
+        kv = self._index.current.get(key)
+        return kv.mod_revision if kv is not None else 0
+
     async def cause(self, revision: int) -> str:
         return await self._reader.cause(revision)
 

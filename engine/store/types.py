@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 
 class StoreError(Exception):
@@ -200,6 +200,15 @@ class StoreStatus:
     keys: int
     alarms: list[str] = field(default_factory=list)
     details: dict[str, Any] = field(default_factory=dict)
+
+
+@runtime_checkable
+class InMemory(Protocol):
+    """A store that knows at once how its keys stand, as `range` would tell it."""
+
+    def mod_revision(self, key: bytes) -> int:
+        """The revision that wrote a key last; 0 where there is none."""
+        ...
 
 
 class Store(Protocol):

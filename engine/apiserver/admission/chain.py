@@ -9,6 +9,7 @@ from engine.api.errors import ApiError
 from engine.apiserver.admission.attributes import Attributes, Operation, Plugin, Watched
 from engine.apiserver.admission.metrics import ADMIT, VALIDATE, AdmissionMetrics, Unasked
 from engine.apiserver.admission.settled import Asked, Grounds, Known, Settled, Step, Steps, Verdicts
+from engine.apiserver.lookup import KeyState
 from engine.clock import wall
 from engine.metrics import Distribution
 from engine.trace import Span
@@ -116,7 +117,7 @@ class AdmissionChain:
             known.admit = settled
         for durations, seconds in observed:
             durations.observe(seconds)
-        asking.unasked.add()
+        asking.passed()
         self.metrics.step(ADMIT, attributes.operation, ended - began)
         span.detail["plugins"] = known.verdicts
         if attributes.annotations:
@@ -141,7 +142,8 @@ class AdmissionChain:
         counts = self._settled.get(key)
         if counts is None:
             counts = self._settled[key] = self.metrics.unasked(unasked)
-        return Settled(tuple(caches.values()), tuple(asked), counts)
+        looks = tuple(cache for cache, _ in caches.values() if isinstance(cache, KeyState))
+        return Settled(tuple(caches.values()), tuple(asked), counts, looks)
 
     def draw(self, attributes: Attributes) -> str:
         """A name as a plugin draws one for what it adds to each new Pod; "" where none does."""
@@ -204,7 +206,7 @@ class AdmissionChain:
             durations.observe(ended - began)
             began = ended
         span.detail["plugins"] = steps.accepted
-        settled.unasked.add()
+        settled.passed()
 
     def _rejected(self, plugin: Plugin, kind: str, attributes: Attributes, seconds: float) -> None:
         if plugin.name:

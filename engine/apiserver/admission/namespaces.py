@@ -5,12 +5,12 @@ Source: apiserver pkg/admission/plugin/namespace/lifecycle/admission.go.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 from engine.api.errors import ApiError, forbidden, not_found
 from engine.api.types import NAMESPACES
-from engine.apiserver.admission.attributes import CHANGES, Attributes, Operation, Plugin, denied
-from engine.apiserver.lookup import Lookup
+from engine.apiserver.admission.attributes import CHANGES, Attributes, Operation, Plugin, Watched, denied
+from engine.apiserver.lookup import StateLookup
 
 IMMORTAL = frozenset(("default", "kube-system", "kube-public"))
 # Reviews that are about a namespace but live in none.
@@ -21,7 +21,7 @@ class NamespaceLifecycle(Plugin):
     name = "NamespaceLifecycle"
     operations = CHANGES
 
-    def __init__(self, lookup: Lookup) -> None:
+    def __init__(self, lookup: StateLookup) -> None:
         self._lookup = lookup
 
     async def mutate(self, attributes: Attributes) -> bool:
@@ -45,6 +45,10 @@ class NamespaceLifecycle(Plugin):
 
     async def ground(self, attributes: Attributes) -> Hashable:
         return await self.mutate(attributes)
+
+    def follows(self, attributes: Attributes, step: str) -> Sequence[Watched] | None:
+        state = self._lookup.state(NAMESPACES, "", attributes.namespace)
+        return (state,) if state is not None else None
 
 
 def _terminating(attributes: Attributes) -> ApiError:

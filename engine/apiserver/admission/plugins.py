@@ -72,7 +72,7 @@ from engine.apiserver.admission.webhooks import (
 from engine.apiserver.authorization import UnionAuthorizer
 from engine.apiserver.authorization.rbac import RBACAuthorizer
 from engine.apiserver.cacher.caches import WatchCaches
-from engine.apiserver.lookup import Lookup
+from engine.apiserver.lookup import StateLookup
 from engine.apiserver.storage import Storage
 from engine.apiserver.webhook_client import WebhookClient
 from engine.clock import Clock
@@ -81,7 +81,7 @@ from engine.rng import Rng
 
 def all_plugins(
     *,
-    lookup: Lookup,
+    lookup: StateLookup,
     caches: WatchCaches,
     resources: ResourceRegistry,
     names: Rng,

@@ -5,14 +5,14 @@ Source: plugin/pkg/admission/serviceaccount/admission.go.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 from engine.api.golang.boolean import is_true
 from engine.api.pod_references import secrets_of
 from engine.api.types import SERVICE_ACCOUNTS, Object
-from engine.apiserver.admission.attributes import WRITES, Attributes, Operation, Plugin, denied, version_of
-from engine.apiserver.lookup import Lookup
+from engine.apiserver.admission.attributes import WRITES, Attributes, Operation, Plugin, Watched, denied, version_of
+from engine.apiserver.lookup import StateLookup
 from engine.clock import Clock
 from engine.rng import Rng
 
@@ -35,7 +35,7 @@ class ServiceAccount(Plugin):
     operations = WRITES
     resources = frozenset(("pods", _UPDATED))
 
-    def __init__(self, lookup: Lookup, names: Rng, clock: Clock) -> None:
+    def __init__(self, lookup: StateLookup, names: Rng, clock: Clock) -> None:
         self._lookup = lookup
         self._names = names
         self._clock = clock
@@ -65,6 +65,11 @@ class ServiceAccount(Plugin):
         name = pod["spec"].get("serviceAccountName") or DEFAULT
         account = await self._lookup.find(SERVICE_ACCOUNTS, attributes.namespace, name)
         return version_of(account) if account is not None else None
+
+    def follows(self, attributes: Attributes, step: str) -> Sequence[Watched] | None:
+        name = ((attributes.object or {}).get("spec") or {}).get("serviceAccountName") or DEFAULT
+        state = self._lookup.state(SERVICE_ACCOUNTS, attributes.namespace, name)
+        return (state,) if state is not None else None
 
     def draw(self) -> str:
         return VOLUME_PREFIX + self._names.name_suffix()

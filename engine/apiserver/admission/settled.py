@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from engine.apiserver.admission.attributes import Plugin, Watched
 from engine.apiserver.admission.metrics import Unasked
+from engine.apiserver.lookup import KeyState
 from engine.metrics import Distribution
 
 Grounds = tuple[Hashable, ...]
@@ -53,15 +54,22 @@ class Asked(NamedTuple):
 
 class Settled(NamedTuple):
     """Which plugins are asked, as long as the caches are as they were in these generations; `unasked` counts for the
-    others."""
+    others, `looks` for what they would have read."""
 
     caches: tuple[tuple[Watched, int], ...]
     asked: tuple[Asked, ...]
     unasked: Unasked
+    looks: tuple[KeyState, ...] = ()
 
     @property
     def holds(self) -> bool:
         return not [cache for cache, generation in self.caches if cache.generation != generation or not cache.ready]
+
+    def passed(self) -> None:
+        """A Pod of which the plugins that are not asked have been spared."""
+        self.unasked.add()
+        for look in self.looks:
+            look.add()
 
 
 @dataclass(slots=True)

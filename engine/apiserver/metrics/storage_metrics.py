@@ -28,6 +28,7 @@ class StorageMetrics:
             buckets=_BUCKETS,
         )
         self._of: dict[tuple[str, ...], Distribution] = {}
+        self._looks: dict[tuple[str, ...], Looks] = {}
         self._requests = Counter(
             "etcd_requests_total", "[ALPHA] Etcd request counts for each operation and object type.", *_OPERATION
         )
@@ -78,6 +79,14 @@ class StorageMetrics:
             durations = self._of[labels] = self._durations.of(*labels)
         return _Asked(self, labels, durations)
 
+    def looks(self, operation: str, resource: GVR) -> Looks:
+        """Counts what the store was asked for without a wait."""
+        labels = (operation, resource.group, resource.resource)
+        found = self._looks.get(labels)
+        if found is None:
+            found = self._looks[labels] = Looks(self._requests, self._durations.of(*labels), labels)
+        return found
+
     def asked(self, labels: tuple[str, ...], *, failed: bool) -> None:
         if failed:
             self._errors.add(*labels)
@@ -102,6 +111,8 @@ class StorageMetrics:
         self._consistent_reads.add(resource.group, resource.resource, str(success).lower(), str(fallback).lower())
 
     def families(self) -> tuple[Family, ...]:
+        for looks in self._looks.values():
+            looks.settle()
         return (
             self._durations,
             self._requests,
@@ -115,6 +126,27 @@ class StorageMetrics:
             self._cache_returned,
             self._consistent_reads,
         )
+
+
+class Looks:
+    """Requests of the store that took no time, of which is told when somebody asks."""
+
+    __slots__ = ("_durations", "_labels", "_requests", "_seen")
+
+    def __init__(self, requests: Counter, durations: Distribution, labels: tuple[str, ...]) -> None:
+        self._requests = requests
+        self._durations = durations
+        self._labels = labels
+        self._seen = 0
+
+    def add(self) -> None:
+        self._seen += 1
+
+    def settle(self) -> None:
+        if self._seen:
+            self._requests.add(*self._labels, by=self._seen)
+            self._durations.observe(0.0, times=self._seen)
+        self._seen = 0
 
 
 class _Asked:
