@@ -44,7 +44,7 @@ def written_by(obj: Any, before: Any = None) -> str:
     """Who wrote an object last, as its managedFields tell: `kubectl-client-side-apply`, `kubelet status`.
 
     That is who is new among them since `before`, or has a newer time. Times are whole seconds: where none is newer it
-    is a writer of the status if nothing else has changed, else who has no time, as a writer of `scale`; else the newest.
+    is a writer of the status if nothing else has changed, else who has no time, as who scales it; else the newest.
     """
     entries = _entries(obj)
     if not entries:

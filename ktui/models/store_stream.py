@@ -48,7 +48,8 @@ class Written:
 
 @dataclass(slots=True)
 class StoreStream:
-    """`held` is the revision at which it was paused, 0 while it flows; `skipped` were passed over: they came too fast, or while nobody looked."""
+    """`held` is the revision at which it was paused, 0 while it flows; `skipped` were passed over: they came too fast,
+    or while nobody looked."""
 
     writer: Callable[[str], str] = _nobody  # of a cause
     revision: int = 0

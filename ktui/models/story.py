@@ -22,10 +22,18 @@ LAST_LINK, WATCH = 7, 8
 SCHEDULER, KUBELET = 10, 11
 EARLY_MOST = 200
 QUIET_SECONDS = 30.0  # of the model: nothing happens for so long once Pods run
+UNHEEDED_SECONDS = 5.0  # of the model: who acts upon what is written has begun by then
 SLOW_FACTOR = 1.5  # above the range by so much
 COMES_WITH_AUTHENTICATION = 3  # for system:masters hop 2 decides hop 3 as well
 UNSERVED = "no Service selects it"
 UNPROXIED = "no proxy acts upon it"  # such as behind a headless Service
+UNHEEDED = "nothing more acts upon it"
+# What Pods come of: there the next hop is waited for, however long it takes.
+WORKLOADS = frozenset(
+    (
+        "pod", "deployment", "replicaset", "replicationcontroller", "statefulset", "daemonset", "job", "cronjob",
+    )
+)  # fmt: skip
 AT_REST = frozenset(  # what nobody acts upon when it is written: who uses it reads it
     (
         "configmap", "secret", "role", "rolebinding", "clusterrole", "clusterrolebinding", "priorityclass",
@@ -83,7 +91,9 @@ class _Seen:
 class _Pods:
     """Those that a write has led to: whether each has become what it can become, and whether a Service minds them."""
 
-    def __init__(self) -> None:
+    def __init__(self, root: Span) -> None:
+        self._of_root = name_of(root["object"]) if kind_of(root["object"]) in WORKLOADS else ""
+        self._is_pod = kind_of(root["object"]) == "pod"
         self._are_there: dict[str, bool] = {}
         self._is_served = False
 
@@ -92,11 +102,21 @@ class _Pods:
             self._is_served = True  # a Service selects them: its slices are looked at when they change
         if kind_of(span["object"]) != "pod" or span["hop"] not in (SCHEDULER, KUBELET):
             return
+        if not self._is_meant(name_of(span["object"])):
+            return
         detail = span["detail"]
         if span["verb"] == "status" and span["outcome"] == "ok":
             self._are_there[span["object"]] = bool(detail.get("ready")) or detail.get("phase") == "Succeeded"
         else:
             self._are_there.setdefault(span["object"], False)
+
+    def _is_meant(self, name: str) -> bool:
+        """Not another's that made room for them, and that comes again elsewhere or nowhere."""
+        return name == self._of_root if self._is_pod else name.startswith(self._of_root)
+
+    @property
+    def any(self) -> bool:
+        return bool(self._are_there)
 
     @property
     def are_there(self) -> bool:
@@ -119,7 +139,7 @@ class Tally:
         self._stores: set[str] = set()
         self._user = ""
         self._seen: dict[int, _Seen] = {}
-        self._pods = _Pods()
+        self._pods: _Pods | None = None
         self._links_took = {"model_ms": 0.0, "wall_ms": 0.0}
         self._is_refused = False
         self._is_dry_run = False
@@ -133,7 +153,7 @@ class Tally:
         self._end = max(self._end, ended(span))
         self._has_model_time |= bool(span["model_ms"])
         if span["hop"] == 1 and self._root is None:
-            self._root = span
+            self._root, self._pods = span, _Pods(span)
             early, self._early = self._early, []
             for link in sorted(early, key=lambda link: link["hop"]):  # an event may be told before its write
                 self._own(link)
@@ -166,30 +186,35 @@ class Tally:
         elif hop == WATCH and span["parent"] not in self._stores:
             return
         self._seen.setdefault(hop, _Seen()).take(span)
-        if hop > WATCH:
+        if hop > WATCH and self._pods is not None:
             self._pods.take(span)
 
-    def _why_over(self, now: float) -> str:
-        """Why it ends with the kubelets; "" while it does not."""
-        if max(self._seen, default=1) != KUBELET:
-            return ""
-        if self._pods.are_unserved:
-            return UNSERVED
-        is_deletion = self._root is not None and self._root["verb"] == "delete"
+    def _why_over(self, root: Span, pods: _Pods, now: float) -> str:
+        """Why it ends with the hop that was reached last; "" while it does not."""
+        reached = max(self._seen, default=1)
         is_quiet = now > self._end + QUIET_SECONDS
-        return UNPROXIED if is_quiet and (self._pods.are_there or is_deletion) else ""
+        if reached == KUBELET:
+            if pods.are_unserved:
+                return UNSERVED
+            return UNPROXIED if is_quiet and (pods.are_there or root["verb"] == "delete") else ""
+        if self._is_refused or any(seen.is_failed for seen in self._seen.values()):
+            return ""  # the lamp that failed says it
+        is_waited_for = pods.any or (kind_of(root["object"]) in WORKLOADS and root["verb"] in ("create", "apply"))
+        if is_waited_for or not WATCH <= reached < KUBELET:
+            return ""
+        return UNHEEDED if is_quiet or (reached == WATCH and now > self._end + UNHEEDED_SECONDS) else ""
 
     def story(self, now: float = 0.0) -> Story | None:
         """As it is `now`, in the seconds of spans: for how long nothing came is known by what came of others."""
-        root = self._root
-        if root is None:
+        root, pods = self._root, self._pods
+        if root is None or pods is None:
             return None
         what = f"{root['component']} {root['verb']} {kind_of(root['object'])}/{name_of(root['object'])}"
         if self._is_dry_run:
             what += " (dry run)"
         title = f"{what} · by {self._user}" if self._user else what
         took = (self._end - started(root)) * 1000
-        note = self._why_over(now)
+        note = self._why_over(root, pods, now)
         return Story(title, tuple(self._lamps(root, is_over=bool(note))), took, self._has_model_time, note)
 
     def _lamps(self, root: Span, *, is_over: bool) -> Iterator[Lamp]:

@@ -152,9 +152,8 @@ class KeyValue(Guarded, Scrolled):
             marked = self._marked.get(key, 0)
             shown = KeyAt(key, at, found, is_newest, (), await self._value(key, marked) if marked else None)
             self._show(shown)
-            older = await store_feed.history(
-                self._client, key, found, at, most=SHOWN + 1
-            )  # the last tells who wrote the one after it
+            # One more than is shown: it tells who wrote the one after it.
+            older = await store_feed.history(self._client, key, found, at, most=SHOWN + 1)
         except (ApiError, ConnectionError) as error:
             if isinstance(error, ApiError) and error.code == 410:
                 self._tell(f"rev {revision} is compacted and no longer kept · ] shows the oldest that is")

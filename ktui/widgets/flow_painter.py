@@ -185,20 +185,20 @@ class FlowPainter:
 
 
 def _tone(row: FlowRow) -> str:
-    """The theme variable of a row that did not go well; not finding what one asks for is no failure."""
+    """The theme variable of a row that did not go well; not finding what one asks for is nothing to mend."""
     if row.ok:
         return ""
     return "warning" if row.outcome in SOFT else "error"
 
 
 def _failure(row: FlowRow) -> str:
-    return f"{'◐' if row.outcome in SOFT else '✖'} {row.outcome}"
+    return f"✖ {row.outcome}"
 
 
 def _fitting(row: FlowRow, room: int) -> str:
     """The row's words in the room on its arrow: short resource names first, then the name loses its middle."""
     if row.kind is Kind.RESPONSE:
-        return f"✖ {row.label}" if _tone(row) == "error" else row.label
+        return row.label if row.ok else f"✖ {row.label}"
     return next((words for words in _candidates(row, room) if cell_len(words) <= room), "")
 
 

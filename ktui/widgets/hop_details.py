@@ -39,7 +39,7 @@ def title(text: str) -> Text:
 def describe(span: Span, colours: Colours) -> Iterator[RenderableType]:
     """One hop: what, who, when, how long, and what was decided."""
     hop, outcome = span["hop"], span["outcome"]
-    sign, tone = ("✓", "success") if outcome == "ok" else ("◐", "warning") if outcome in SOFT else ("✖", "error")
+    sign, tone = ("✓", "success") if outcome == "ok" else ("✖", "warning" if outcome in SOFT else "error")
     yield Text.assemble(
         (f"{LAMPS[hop - 1]} {HOP_NAMES[hop - 1]}", "bold"),
         "  ",

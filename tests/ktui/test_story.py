@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.models.exchange import Span, started
+from ktui.models.exchange import Span, ended, started
 from ktui.models.story import (
     AHEAD,
     DONE,
     FAILED,
     QUIET_SECONDS,
     SKIPPED,
+    UNHEEDED,
     UNPROXIED,
     UNSERVED,
     WAITING,
@@ -86,15 +87,19 @@ def test_a_hop_that_takes_longer_than_is_usual_is_the_slow_one() -> None:
 
 def status(name: str, *, ready: bool = False, phase: str = "Running", start: float = 2.0) -> Span:
     detail = {"phase": phase, "ready": ready, "version": 1}
-    where = f"pod/default/{name}"
+    where = f"pod/default/web-{name}"
     return span(f"{name}{ready}", 11, verb="status", object=where, component="kubelet a", start=start, detail=detail)
 
 
 def bind(name: str) -> Span:
-    return span(f"bind {name}", 10, verb="bind", object=f"pod/default/{name}", component="scheduler", start=1)
+    return span(f"bind {name}", 10, verb="bind", object=f"pod/default/web-{name}", component="scheduler", start=1)
 
 
-APPLY = [*request("a", parent="root"), span("root", 1), span("r", 9, component="replicaset-controller")]
+APPLY = [
+    *request("a", parent="root"),
+    span("root", 1, object="deployment/default/web"),
+    span("r", 9, component="replicaset-controller"),
+]
 SLICES = span("e", 9, verb="reconcile", object="service/default/web", component="endpointslice-controller", start=1)
 
 
@@ -145,6 +150,57 @@ def test_a_deletion_that_no_proxy_minds_ends_with_the_kubelet() -> None:
         story = tally.story(started(ending) + later)
         assert story is not None
         assert (story.lamps[-1].sign, story.note) == (last, note)
+
+
+def write(verb: str, object: str) -> list[Span]:
+    """A write, and the event that tells of it."""
+    told = span("w", 8, parent="a7", object=object)
+    return [*request("a", parent="root", object=object), span("root", 1, verb=verb, object=object), told]
+
+
+@pytest.mark.parametrize(
+    ("spans", "later", "lamps", "note"),
+    [
+        pytest.param(write("patch", "node/n"), 4, WAITING + AHEAD * 3, "", id="somebody may be about to"),
+        pytest.param(write("patch", "node/n"), 6, SKIPPED * 4, UNHEEDED, id="nobody acts upon it"),
+        pytest.param(
+            [*write("create", "resourcequota/default/q"), span("r", 9, parent="w")], QUIET_SECONDS + 1,
+            DONE + SKIPPED * 3, UNHEEDED, id="a controller has acted upon it",
+        ),
+        pytest.param(
+            [*write("create", "resourcequota/default/q"), span("r", 9, parent="w")], QUIET_SECONDS - 1,
+            DONE + WAITING + AHEAD * 2, "", id="it may have set something off",
+        ),
+        pytest.param(
+            write("create", "deployment/default/web"), 100, WAITING + AHEAD * 3, "", id="a workload without controllers"
+        ),
+        pytest.param(
+            [*write("create", "deployment/default/web"), span("r", 9, parent="w", outcome="Forbidden")], 100,
+            FAILED + WAITING + AHEAD * 2, "", id="refused by a quota",
+        ),
+        pytest.param(
+            [*write("patch", "deployment/default/web"), span("r", 9, parent="w")], QUIET_SECONDS + 1,
+            DONE + SKIPPED * 3, UNHEEDED, id="a workload that has a label more",
+        ),
+    ],
+)  # fmt: skip
+def test_the_lamps_do_not_wait_for_ever_for_who_does_not_care(
+    spans: list[Span], later: float, lamps: str, note: str
+) -> None:
+    tally = Tally()
+    for one in spans:
+        tally.add(one)
+    story = tally.story(max(map(ended, spans)) + later)
+    assert story is not None
+    assert (signs(story)[8:], story.note) == (lamps, note)
+
+
+def test_a_pod_that_made_room_for_another_is_none_of_its_story() -> None:
+    """What was preempted comes again from its ReplicaSet, and fits nowhere."""
+    there = span("k", 11, verb="status", object="pod/default/web", detail={"ready": True, "phase": "Running"})
+    evicted = span("s", 10, verb="schedule", object="pod/default/low-1", start=1)
+    story = story_of(*write("create", "pod/default/web"), span("b", 10, object="pod/default/web"), there, evicted)
+    assert story.note == UNSERVED
 
 
 @pytest.mark.parametrize(
