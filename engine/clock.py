@@ -103,7 +103,7 @@ class Clock:
 
     def now(self) -> datetime:
         """The model's date and time, in UTC."""
-        return self._epoch + timedelta(seconds=self.monotonic())
+        return self._epoch + timedelta(0, self.monotonic())  # by position: half the time, and each span asks
 
     def timestamp(self) -> str:
         """`now` as metav1.Time prints it: RFC 3339, whole seconds, as in `2026-01-01T00:00:00Z`."""

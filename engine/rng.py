@@ -60,7 +60,7 @@ class Rng:
     def uid(self) -> str:
         """A version 4 UUID, as in `metadata.uid`."""
         bits = self._random.getrandbits(128) & ~_FIXED | _VERSION_4
-        digits = f"{bits:032x}"  # by hand: each request needs one, and uuid.UUID takes twice as long
+        digits = bits.to_bytes(16, "big").hex()  # by hand: each request needs one, and uuid.UUID takes twice as long
         return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
     def name_suffix(self, length: int = 5) -> str:

@@ -71,10 +71,10 @@ class Tracer:
         self._sinks: dict[Callable[[Span], None], None] = {}
 
     def new_trace_id(self) -> str:
-        return f"{self._bits(128) or 1:032x}"
+        return (self._bits(128) or 1).to_bytes(16, "big").hex()
 
     def new_span_id(self) -> str:
-        return f"{self._bits(64) or 1:016x}"
+        return (self._bits(64) or 1).to_bytes(8, "big").hex()
 
     def span(
         self,
@@ -97,7 +97,7 @@ class Tracer:
         outer = CURRENT.get()
         parent = cause or (outer.context if outer is not None else None)
         return Span(
-            f"{self._bits(64) or 1:016x}",
+            (self._bits(64) or 1).to_bytes(8, "big").hex(),
             parent[0] if parent else self.new_trace_id(),
             parent[1] if parent else "",
             hop,

@@ -43,6 +43,8 @@ class WriteOptions:
     @classmethod
     def of(cls, request: Request, verb: str) -> WriteOptions:
         """Raises ApiError 422."""
+        if verb == "create" and not request.query:
+            return _plain(request.headers.get("user-agent", ""))
         causes = Problems()
         manager = request.parameter("fieldManager")
         force = flag(request, "force")
@@ -65,6 +67,12 @@ class WriteOptions:
             validation=validation,
             force=bool(force),
         )
+
+
+@lru_cache(maxsize=256)
+def _plain(user_agent: str) -> WriteOptions:
+    """Of a request that asks for nothing special."""
+    return WriteOptions(manager=manager_of(user_agent))
 
 
 def dry_run_causes(values: list[str]) -> list[Cause]:

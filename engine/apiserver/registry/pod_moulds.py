@@ -108,11 +108,11 @@ class PodMoulds:
         if found is None:
             return None
         said, name = found
-        if OF_ITS_OWN.search(said) or b'"managedFields"' in said or b'"kube-api-access-' in said:
-            return None
         by = f"{call.info.namespace}\n{options.validation}\n{options.manager}\n"
         key = by.encode() + said
         known = self._known.get(key)
+        if known is None and (OF_ITS_OWN.search(said) or b'"managedFields"' in said or b'"kube-api-access-' in said):
+            return None
         mould = known if isinstance(known, Mould) else None
         return Words(key, name, mould, known is not None)
 
