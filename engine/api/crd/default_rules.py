@@ -44,10 +44,22 @@ class Place:
         return replace(self, surround=lambda value: outer([value]))
 
 
+@dataclass(slots=True)
+class Purse:
+    """What the rules may cost yet that are asked about the defaults of a schema: all of them together have what those
+    of one object have, and when it is spent no further default is looked at. None before the first."""
+
+    left: int | None = None
+
+    @property
+    def spent(self) -> bool:
+        return self.left is not None and self.left < 0
+
+
 def default_problems(raw: Mapping[str, Any], path: str, *, pruned: bool) -> list[Cause]:
     """`pruned` says that defaults may hold no fields that the schema does not know."""
     schema, problems = Structural({**raw, "x-kubernetes-embedded-resource": True}), Problems()
-    _check(schema, path, problems, _resource(schema), pruned=pruned)
+    _check(schema, path, problems, _resource(schema), Purse(), pruned=pruned)
     return problems
 
 
@@ -55,22 +67,22 @@ def _resource(schema: Structural) -> Place:
     return Place(schema, lambda value: {**_META, **value} if isinstance(value, dict) else value)
 
 
-def _check(schema: Structural, path: str, problems: Problems, place: Place, *, pruned: bool) -> None:
+def _check(schema: Structural, path: str, problems: Problems, place: Place, purse: Purse, *, pruned: bool) -> None:
     """Defaults below `additionalProperties` are forbidden in metadata, and elsewhere not looked at."""
-    if not schema.has_defaults:
+    if purse.spent or not schema.has_defaults:
         return
     if schema.embedded:
         place = _resource(schema)
     if schema.default is not MISSING and schema.default is not None:
-        problems.extend(_default(schema, f"{path}.default", place, pruned=pruned))
+        problems.extend(_default(schema, f"{path}.default", place, purse, pruned=pruned))
     if schema.items is not None:
-        _check(schema.items, f"{path}.items", problems, place.item(), pruned=pruned)
+        _check(schema.items, f"{path}.items", problems, place.item(), purse, pruned=pruned)
     for name, node in schema.properties.items():
         meta = place.in_meta or (schema.embedded and name in META_FIELDS)
-        _check(node, f"{path}.properties[{name}]", problems, place.child(name, in_meta=meta), pruned=pruned)
+        _check(node, f"{path}.properties[{name}]", problems, place.child(name, in_meta=meta), purse, pruned=pruned)
 
 
-def _default(schema: Structural, path: str, place: Place, *, pruned: bool) -> list[Cause]:
+def _default(schema: Structural, path: str, place: Place, purse: Purse, *, pruned: bool) -> list[Cause]:
     value, problems = schema.default, Problems()
     if place.in_meta:
         if wrong := _wrong_resources(place.root, place.surround(value), ""):
@@ -86,7 +98,7 @@ def _default(schema: Structural, path: str, place: Place, *, pruned: bool) -> li
     if not found:
         check_value(schema, value, path, found)
         found[:] = [placed(cause, path) for cause in found]
-    return [*problems, *(found or _rules(schema, value, path, root=schema is place.root))]
+    return [*problems, *(found or _rules(schema, value, path, purse, root=schema is place.root))]
 
 
 def _wrong_resources(schema: Structural, value: Any, path: str) -> Problems:
@@ -110,16 +122,21 @@ def _unknown(schema: Structural, value: Any) -> bool:
     return bool(unknown)
 
 
-def _rules(schema: Structural, value: Any, path: str, *, root: bool) -> list[Cause]:
-    """The default must do as a value that stays, and as one that comes new."""
+def _rules(schema: Structural, value: Any, path: str, purse: Purse, *, root: bool) -> list[Cause]:
+    """The default must do as a value that stays, and as one that comes new; the dearer of the two is paid for."""
     if not schema.has_rules:
         return []
-    from engine.api.crd.cel.rules import Validator
+    from engine.api.crd.cel.rules import BUDGET, Validator, Walk
 
     validator = Validator.of(schema, root=root)
     found = Problems()
     if validator is not None:
-        at_once(validator.check(value, value, path, found, ratcheting=False))
+        budget = BUDGET if purse.left is None else purse.left
+        stays = Walk(found, ratcheting=False, budget=budget)
+        at_once(validator.ask(value, value, path, stays))
+        purse.left = stays.budget
         if not found:
-            at_once(validator.check(value, MISSING, path, found))
+            comes = Walk(found, ratcheting=True, budget=budget)
+            at_once(validator.ask(value, MISSING, path, comes))
+            purse.left = min(stays.budget, comes.budget)
     return found

@@ -8,11 +8,12 @@ import pytest
 
 from engine.api.crd.cel.compiling import Compiler
 from engine.api.crd.cel.definition_rules import over_budget
+from engine.api.crd.default_rules import default_problems
 from engine.api.crd.schema_rules import check_schema
 from engine.api.crd.structural import Structural
 from engine.api.types import Object
 from engine.api.validation.problems import Problems
-from tests.api.crd.samples import problems_of
+from tests.api.crd.samples import problems_of, texts
 
 TEXT: Object = {"type": "string"}
 NUMBER: Object = {"type": "number"}
@@ -180,4 +181,24 @@ def test_all_rules_of_an_object_have_one_budget() -> None:
     assert problems_of({**schema, "x-kubernetes-validations": rules}, long) == [
         'spec: Invalid value: "object": validation failed due to running out of cost budget, no further validation '
         "rules will be run"
+    ]
+
+
+def test_all_defaults_of_a_schema_have_one_budget() -> None:
+    """And what comes after it is spent is not looked at (TestDefaultValidationWithCostBudget of upstream)."""
+    rules = [{"rule": "self.contains(self)"}] * 6  # each of 810,000
+    dear: Object = {"type": "string", "default": "x" * 9000, "x-kubernetes-validations": rules}
+    wrong: Object = {"type": "integer", "default": "x"}
+
+    def told(**properties: Object) -> list[str]:
+        return texts(default_problems({"type": "object", "properties": properties}, "p", pruned=True))
+
+    assert told(a=dear, b=dear) == []
+    assert told(a=dear, b=dear, c=dear, d=wrong) == [
+        'p.properties[c].default: Invalid value: "string": validation failed due to running out of cost budget, no '
+        "further validation rules will be run"
+    ]
+    assert told(a=dear, b=dear, d=wrong) == [
+        'p.properties[d].default: Invalid value: "string": p.properties[d].default in body must be of type '
+        'integer: "string"'
     ]

@@ -8,7 +8,6 @@ cost seconds, so that asking is work in turns: others go on after a few millisec
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import cached_property, partial
 from typing import Any
 
@@ -77,11 +76,11 @@ class Spent(Exception):
 class Walk:
     """What is found, and what may still be spent, while the rules of one object are asked."""
 
-    def __init__(self, problems: Problems, *, ratcheting: bool) -> None:
+    def __init__(self, problems: Problems, *, ratcheting: bool, budget: int = BUDGET) -> None:
         self.problems = problems
         self.ratcheting = ratcheting
         self.ratcheted: list[Cause] = []
-        self.budget = BUDGET
+        self.budget = budget  # below zero once no rule is asked any more
         self._turn = 0
 
     def run(self, expression: Expression, variables: Object) -> Work[Outcome]:
@@ -147,14 +146,17 @@ class Validator:
         """None for a schema without rules."""
         return cls(schema, root=root) if schema.has_rules else None
 
-    def check(
-        self, value: Any, old: Any, path: str, problems: Problems, *, ratcheting: bool = True
-    ) -> Work[list[Cause]]:
+    def check(self, value: Any, old: Any, path: str, problems: Problems) -> Work[list[Cause]]:
         """`old` is MISSING where there is nothing to compare with. What is let pass though it fails is handed back."""
-        walk = Walk(problems, ratcheting=ratcheting)
-        with suppress(Spent):
-            yield from self._check(value, Before(self.schema, old, value), path, walk)
+        walk = Walk(problems, ratcheting=True)
+        yield from self.ask(value, old, path, walk)
         return walk.ratcheted
+
+    def ask(self, value: Any, old: Any, path: str, walk: Walk) -> Work[None]:
+        try:
+            yield from self._check(value, Before(self.schema, old, value), path, walk)
+        except Spent:
+            walk.budget = -1
 
     def _check(self, value: Any, before: Before, path: str, walk: Walk) -> Work[None]:
         if value is None:
