@@ -13,6 +13,7 @@ import hashlib
 import ssl
 from collections.abc import AsyncIterator
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import orjson
 from aiohttp import web
@@ -307,9 +308,22 @@ async def _request(incoming: web.BaseRequest) -> Request:
     )
 
 
+# By connections, of which each has shown its certificate once and for all before its first request.
+_SUBJECTS: WeakKeyDictionary[ssl.SSLObject, ClientCertificate | None] = WeakKeyDictionary()
+
+
 def _certificate(incoming: web.BaseRequest) -> ClientCertificate | None:
     """The subject of the client's certificate, which TLS has verified."""
-    peer = incoming.get_extra_info("peercert")
+    tls = incoming.get_extra_info("ssl_object")
+    if tls is None:
+        return None
+    if tls not in _SUBJECTS:
+        _SUBJECTS[tls] = _subject(tls)
+    return _SUBJECTS[tls]
+
+
+def _subject(tls: ssl.SSLObject) -> ClientCertificate | None:
+    peer: Any = tls.getpeercert()
     if not peer:
         return None
     name, organizations, uids = "", [], []
@@ -323,8 +337,7 @@ def _certificate(incoming: web.BaseRequest) -> ClientCertificate | None:
                 uids.append(value)
     if not name:
         return None
-    tls = incoming.get_extra_info("ssl_object")
-    fingerprint = hashlib.sha256(tls.getpeercert(True)).hexdigest()
+    fingerprint = hashlib.sha256(tls.getpeercert(True) or b"").hexdigest()
     return ClientCertificate(name, tuple(organizations), fingerprint, tuple(uids))
 
 
