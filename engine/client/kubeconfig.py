@@ -38,6 +38,7 @@ class KubeConfig:
     extensions: dict[str, Any] = field(default_factory=dict)
     origins: dict[tuple[str, str], Path] = field(default_factory=dict)
     files: tuple[Path, ...] = ()
+    loaded: list[Path] = field(default_factory=list)  # those of the files that are there
 
     @classmethod
     def load(cls, path: str | Path = "", *, environment: Mapping[str, str] | None = None) -> KubeConfig:
@@ -62,6 +63,7 @@ class KubeConfig:
                 problems += error.problems
                 continue
             if value is not None:
+                config.loaded.append(file)
                 config._add(value, file)
         if problems:
             raise LoadError(*problems)

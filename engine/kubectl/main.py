@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
@@ -20,7 +20,7 @@ from engine.client.connection import Connection, KubeConfigError
 from engine.client.https import HttpsTransport
 from engine.client.kubeconfig import KubeConfig
 from engine.clock import Clock
-from engine.kubectl import preferences
+from engine.kubectl import klog, preferences, refused
 from engine.kubectl.command import Command, Found, find, help_text, show_group
 from engine.kubectl.connecting import allowed, asked_for, asks_namespace_first, overrides_of
 from engine.kubectl.discovery import Discovery
@@ -73,7 +73,8 @@ async def run(
     """
     words = shlex.split(argv) if isinstance(argv, str) else list(argv)
     path = program
-    failure_code = 1
+    failure_code, level = 1, 0
+    clock = clock or (world.clock if world else Clock())
     try:
         environment = os.environ if environment is None else environment
         wanted = preferences.apply(
@@ -87,6 +88,7 @@ async def run(
             arguments, dash = flags.parse(found.arguments)
         except FlagError as error:
             raise UsageError(str(error)) if found.command.flag_errors_as_usage else error from error
+        level = flags.number("v")
         stderr.writelines(f"{line}\n" for line in flags.deprecations())
         if flags.on("help") or (found.command is ROOT and not arguments):
             stdout.write(help_text(found, program=program) + "\n")
@@ -102,7 +104,7 @@ async def run(
             client=client,
             streams=(stdin or io.StringIO(), stdout, stderr),
             world=world,
-            clock=clock or (world.clock if world else Clock()),
+            clock=clock,
             namespace=namespace,
             discovery=discovery,
             kubeconfig=kubeconfig,
@@ -117,8 +119,14 @@ async def run(
     except BrokenPipeError:
         raise  # who read the output went away: that is no server that cannot be reached
     except (CommandError, Aggregate, ApiError, ConnectionError, KubeConfigError) as error:
+        if level >= refused.LEVEL:
+            stderr.writelines(f"{line}\n" for line in _logged(clock, refused.PLACE, refused.statuses(error)))
         stderr.write(render(error, command=path) + "\n")
         return failure_code
+
+
+def _logged(clock: Clock, place: str, texts: Iterable[str]) -> list[str]:
+    return [klog.line("I", clock.now(), place, text) for text in texts]
 
 
 def _group(found: Found, *, program: str, stream: TextIO) -> int:
@@ -163,6 +171,9 @@ class _Task:
             kubeconfig = None if self._flags.given("kubeconfig") else kubeconfig
         elif client is None or self._elsewhere():
             kubeconfig = KubeConfig.load(self._flags.text("kubeconfig"), environment=environment)
+            if self._flags.number("v") >= TIMES:
+                loaded = (f"Config loaded from file:  {file}" for file in kubeconfig.loaded)
+                streams[2].writelines(f"{line}\n" for line in _logged(clock, "loader.go:408", loaded))
             hidden = {flag.name for flag in self._command.flags}
             overrides = overrides_of(self._flags, hidden, environment)
             if client is not None and server and not any(map(self._flags.given, _SERVER_FLAGS)):

@@ -5,7 +5,6 @@ Every request passes through here, so that the server's warnings reach stderr an
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -18,7 +17,7 @@ from engine.client import Client
 from engine.client.client import Watch, error_of
 from engine.client.kubeconfig import KubeConfig
 from engine.clock import Clock
-from engine.kubectl import undiscovered
+from engine.kubectl import klog, undiscovered
 from engine.kubectl.discovery import Discovery, Resource
 from engine.kubectl.errors import Aggregate, CommandError, NamespaceError
 from engine.kubectl.flags import Flags
@@ -67,9 +66,10 @@ class Session:
         """A line as klog heads its warnings; `place` is where upstream writes it."""
         self._klog("W", place, text)
 
-    def log(self, place: str, text: str) -> None:
-        """A line as klog heads what is for information only."""
-        self._klog("I", place, text)
+    def log(self, place: str, text: str, *, level: int = 0) -> None:
+        """A line as klog heads what is for information only, told from a level of `-v` on."""
+        if self.flags.number("v") >= level:
+            self._klog("I", place, text)
 
     def tell_undiscovered(self, error: UndiscoveredError, times: int) -> None:
         """That no server said what it knows, as often as kubectl would have asked."""
@@ -77,7 +77,7 @@ class Session:
             self._klog("E", undiscovered.PLACE, undiscovered.line(error))
 
     def _klog(self, severity: str, place: str, text: str) -> None:
-        self.err(f"{severity}{self.now:%m%d %H:%M:%S.%f} {os.getpid():7} {place}] {text}")
+        self.err(klog.line(severity, self.now, place, text))
 
     @property
     def now(self) -> datetime:

@@ -8,7 +8,6 @@ Source of the behaviour: client-go transport/round_trippers.go, rest/request.go 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, TextIO
@@ -18,6 +17,7 @@ import orjson
 from engine.api.wire import Request, Response
 from engine.client.transport import Transport
 from engine.clock import Clock
+from engine.kubectl import klog
 
 TIMES, HEADERS, BODIES, CURL, EVERYTHING = 6, 7, 8, 9, 10
 LIMITS = {BODIES: 1024, CURL: 10240}
@@ -86,8 +86,7 @@ class WireDump:
 
     def _say(self, place: str, text: str) -> None:
         """A line in klog's format."""
-        now = self._clock.now()
-        self._stderr.write(f"I{now:%m%d %H:%M:%S.%f} {os.getpid():7d} {place}] {text}\n")
+        self._stderr.write(klog.line("I", self._clock.now(), place, text) + "\n")
 
 
 def _pair(title: str, **fields: Any) -> str:

@@ -14,6 +14,7 @@ from engine.kubectl.errors import CommandError
 from engine.kubectl.fetching import live
 from engine.kubectl.scheme import SCHEME, check_registered
 from engine.kubectl.session import Session
+from engine.kubectl.verbs.watching import watch_objects
 
 DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
 _PHASES = {"Unknown": 1, "Pending": 2}  # all others first
@@ -22,33 +23,49 @@ PodOrder = tuple[bool, int, bool, str, int, str]
 
 
 async def pod_of(session: Session, word: str, name: str, *, scheme: str = SCHEME) -> Object:
-    """The Pod of that name, or one of a workload's: first those that run and are ready. Raises CommandError."""
+    """The Pod of that name, or one of a workload's: first those that run and are ready; where there is none, the first
+    that comes within --pod-running-timeout. Raises CommandError."""
     resource = await session.resolve(word)
     obj = await live(session, resource, name, session.namespace)
     check_registered(resource.gvk, scheme=scheme)
     session.working_on(resource, name, session.namespace)
     if obj["kind"] == "Pod":
         return obj
+    return min(await pods_of(session, selector_of(obj, doing="attach to")), key=by_activity)
+
+
+async def pods_of(session: Session, selector: str) -> list[Object]:
+    """The Pods that a selector finds, or, where there are none yet, the first that comes (GetFirstPod). Raises
+    CommandError when none has come within --pod-running-timeout."""
     pods = await session.resolve("pods")
-    found = await session.list(pods, session.namespace, labelSelector=selector_of(obj))
-    if not found:
-        raise CommandError("timed out waiting for the condition")
-    return min(found, key=by_activity)
+    body = await session.request("GET", session.path_of(pods, session.namespace), query={"labelSelector": selector})
+    if found := body.get("items"):
+        return [{"apiVersion": "v1", "kind": "Pod", **pod} for pod in found]
+    version = str((body.get("metadata") or {}).get("resourceVersion", ""))
+    try:
+        async with session.clock.timeout(session.flags.seconds("pod-running-timeout")):
+            async for kind, pod in watch_objects(
+                session, pods, session.namespace, version=version, labelSelector=selector
+            ):
+                if kind != "DELETED":
+                    return [pod]
+    except TimeoutError as error:
+        raise CommandError("timed out waiting for the condition") from error
+    raise AssertionError("a watch goes on for ever")
 
 
-def selector_of(obj: Object) -> str:
+def selector_of(obj: Object, *, doing: str) -> str:
+    """What finds the Pods of a workload. Raises CommandError, which says what could not be done for want of it."""
     selector = (obj.get("spec") or {}).get("selector")
+    kind = f"*{obj['apiVersion'].rpartition('/')[2]}.{obj['kind']}"
+    if obj["kind"] == "Service" and not selector:
+        name = obj["metadata"]["name"]
+        raise CommandError(f"cannot {doing} {kind}: invalid service '{name}': Service is defined without a selector")
     if obj["kind"] in ("Service", "ReplicationController"):
         return format_labels(selector)
     if not selector:
-        raise CommandError(f"cannot attach to {no_selector(obj)}")
+        raise CommandError(f"cannot {doing} {kind}: selector for {kind} not implemented")
     return str(LabelSelector.from_object(selector))
-
-
-def no_selector(obj: Object) -> str:
-    """Why no Pods can be found for an object of this kind."""
-    kind = f"*{obj['apiVersion'].rpartition('/')[2]}.{obj['kind']}"
-    return f"{kind}: selector for {kind} not implemented"
 
 
 def by_logging(pod: Object) -> PodOrder:

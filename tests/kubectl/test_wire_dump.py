@@ -48,6 +48,33 @@ async def test_requests_are_told_as_kubectl_tells_them(level: int, tmp_path: Pat
         assert mine == theirs
 
 
+@pytest.mark.parametrize("level", [3, 4, 6])
+async def test_lower_levels_tell_of_files_and_of_what_was_refused(level: int, tmp_path: Path) -> None:
+    """But for the features of client-go, which ours has not."""
+    async with served(tmp_path) as server:
+        for argv in ("get cm nope", "create ns default", "get cm nope,x -n kube-system", "apply -f - --dry-run=server"):
+            theirs = await real_with_log(f"{argv} -v={level}", kubeconfig=server.kubeconfig, stdin=MANIFEST)
+            mine = await ours(f"{argv} -v={level}", kubeconfig=server.kubeconfig, stdin=MANIFEST)
+            assert _of_kubectl(mine.stderr) == _of_kubectl(theirs.stderr)
+
+
+MANIFEST = "{apiVersion: v1, kind: ConfigMap, metadata: {name: c}}"
+
+
+def _of_kubectl(stderr: str) -> list[str]:
+    """What is told of files, of refusals and of applying, and errors. A typed client has read a Status' kind away."""
+    kept, keeps = [], True
+    for line in stderr.splitlines():
+        if match := _LINE.match(line):
+            keeps = match[3].startswith(("helpers.go", "loader.go", "apply.go"))
+            line = f"{match[3]} {line[match.end() :]}"
+        elif not line.startswith((" ", "\t", "}")):
+            keeps = True
+        if keeps and line not in ('  "kind": "Status",', '  "apiVersion": "v1",'):
+            kept.append(line)
+    return kept
+
+
 @pytest.mark.parametrize("level", [6, 7, 8, 9, 10])
 async def test_a_token_is_never_told(level: int, tmp_path: Path) -> None:
     async with served(tmp_path) as server:

@@ -331,6 +331,7 @@ async def run(session: Session) -> None:
     manager = flags.text("field-manager") if flags.given("field-manager") or not server_side else SERVER_SIDE
     applier = Applier(session, dry_run, session.field_validation(), server_side, manager)
     await _apply(session, applier, group)
+    session.log("apply.go:546", "Running apply post-processor function", level=4)
     applier.finish()
     if not flags.on("prune"):
         return

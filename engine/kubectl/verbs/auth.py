@@ -37,7 +37,7 @@ async def can_i(session: Session) -> None:
             f"See '{session.path} -h' for help and examples."
         )
     verb, target = session.arguments
-    spec = _url(verb, target) if target.startswith("/") else await _resource(session, verb, target)
+    spec = _url(session, verb, target) if target.startswith("/") else await _resource(session, verb, target)
     if session.flags.on("no-headers"):
         raise CommandError("--no-headers cannot be set without --list specified")
     _warn_of_verb(session, verb, is_url=target.startswith("/"))
@@ -60,7 +60,9 @@ def _answer(status: Object, allowed: bool) -> str:
     return text
 
 
-def _url(verb: str, path: str) -> Object:
+def _url(session: Session, verb: str, path: str) -> Object:
+    if session.flags.text("subresource"):
+        raise CommandError("--subresource can not be used with NonResourceURL")
     return {"nonResourceAttributes": {"path": path, "verb": verb}}
 
 

@@ -71,6 +71,8 @@ async def _resource(session: Session, text: str) -> tuple[Resource, list[str]]:
             break
     fields = rest.split(".") if rest else []
     if version := session.flags.text("api-version"):
+        if version.count("/") > 1:
+            raise CommandError(f"unexpected GroupVersion string: {version}")
         resource = _of_version(session, listed, resource, version)
     return resource, fields
 

@@ -9,7 +9,6 @@ import asyncio
 
 from engine.api.errors import ApiError
 from engine.api.golang import time as go_time
-from engine.api.selectors import LabelSelector, format_labels
 from engine.api.types import Object
 from engine.kubectl.arguments import split_arguments
 from engine.kubectl.command import Command
@@ -20,7 +19,7 @@ from engine.kubectl.flagsets import SELECTOR
 from engine.kubectl.scheme import check_registered
 from engine.kubectl.selection import MISSING
 from engine.kubectl.session import Session
-from engine.kubectl.workload_pods import by_logging, container_of, no_selector, require_container
+from engine.kubectl.workload_pods import by_logging, container_of, pods_of, require_container, selector_of
 from engine.tasks import Supervisor
 
 SELECTED_TAIL = 10
@@ -82,10 +81,9 @@ def _check(session: Session) -> None:
         raise CommandError("at most one of `sinceTime` or `sinceSeconds` may be specified")
     if flags.number("tail") < -1:
         raise CommandError("--tail must be greater than or equal to -1")
-    if flags.on("all-containers") and flags.text("container"):
-        raise CommandError(
-            f"--all-containers=true should not be specified with container name {flags.text('container')}"
-        )
+    container = flags.text("container") or "".join(session.arguments[1:2])
+    if flags.on("all-containers") and container:
+        raise CommandError(f"--all-containers=true should not be specified with container name {container}")
     if flags.number("limit-bytes") < 0:
         raise CommandError("--limit-bytes must be greater than 0")
     if flags.seconds("since") < 0:
@@ -124,24 +122,13 @@ async def _pods(session: Session) -> list[Object]:
     _check(session)  # once it is known that what is asked of is there
     if obj["kind"] == "Pod":
         return [obj]
-    found = await session.list(pods, session.namespace, labelSelector=_selector_of(obj))
-    if not found:
-        raise CommandError("timed out waiting for the condition")
+    found = await pods_of(session, selector_of(obj, doing="get the logs from"))
     if session.flags.on("all-pods"):
         return found
     found.sort(key=by_logging)
     if len(found) > 1:
         session.err(f"Found {len(found)} pods, using pod/{found[0]['metadata']['name']}")
     return found[:1]
-
-
-def _selector_of(obj: Object) -> str:
-    selector = (obj.get("spec") or {}).get("selector")
-    if obj["kind"] in ("Service", "ReplicationController"):
-        return format_labels(selector)
-    if not selector:
-        raise CommandError(f"cannot get the logs from {no_selector(obj)}")
-    return str(LabelSelector.from_object(selector))
 
 
 def _containers(session: Session, pod: Object) -> list[str]:

@@ -28,6 +28,8 @@ LOCALHOST = ("127.0.0.1", "::1")
 async def run(session: Session) -> None:
     if len(session.arguments) < 2:
         raise UsageError("TYPE/NAME and list of ports are required for port-forward")
+    if session.flags.seconds("pod-running-timeout") <= 0:
+        raise UsageError("--pod-running-timeout must be higher than zero")
     word, *texts = session.arguments
     pairs, _, _ = split_arguments([word], session.program)
     kind, name = pairs[0] if pairs else ("pods", word)
