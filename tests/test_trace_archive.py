@@ -6,6 +6,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import orjson
 import pytest
 
 from engine.trace import Hop, SpanContext
@@ -85,3 +86,26 @@ async def test_spans_that_cannot_be_written_are_lost_and_no_others(world: World,
         pass
     await archive.stop()
     assert archive.dropped == 2
+
+
+async def test_a_span_comes_back_as_it_was_told(world: World, tmp_path: Path) -> None:
+    archive = TraceArchive(tmp_path / "traces.db", world.tracer, world.clock)
+    await archive.start()
+    trace = ""
+    for seconds in (0.0, 1.25):
+        await world.clock.sleep(seconds)
+        detail = {"plugins": [{"name": "A"}], "status": 201}
+        with world.tracer.span(
+            Hop.STORE, component="etcd", verb="create", object="pod/a", woken_by=(3, 4), revision=7, detail=detail
+        ) as span:
+            span.model_ms = 1.23456
+        trace = span.trace_id
+        [found] = await archive.spans(trace)
+        assert found == span.to_json()
+        assert [*found] == [*span.to_json()]
+    with closing(sqlite3.connect(tmp_path / "traces.db")) as database:  # as archives were kept of old
+        body = orjson.dumps([span.to_json()])
+        database.execute("UPDATE runs SET body = ? WHERE trace = ?", (body, trace))
+        database.commit()
+    assert await archive.spans(trace) == [span.to_json()]
+    await archive.stop()
