@@ -9,6 +9,7 @@ pkg/endpoints/installer.go, apiextensions-apiserver pkg/apiserver/customresource
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from engine.api.errors import (
     ApiError,
@@ -176,6 +177,7 @@ def check_service_accept(path: str, accept: str) -> None:
         _check_produced(accept, _SERVICES[path])
 
 
+@lru_cache(maxsize=256)
 def _check_produced(accept: str, produced: tuple[str, ...]) -> None:
     """As go-restful matches, which knows of no form like application/* (route.go matchesAccept)."""
     for clause in accept.split(","):

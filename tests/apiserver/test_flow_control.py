@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from engine.api.types import GVR, Object
+from engine.api.types import GVR, PODS, Object
 from engine.client import Client
 from engine.world import World
+from tests.apiserver.conftest import ClientFor
 
 GROUP = "flowcontrol.apiserver.k8s.io"
 SCHEMAS = GVR(GROUP, "v1", "flowschemas")
@@ -137,3 +138,24 @@ async def test_a_schema_says_whether_its_level_exists(client: Client, world: Wor
     await client.delete(LEVELS, "mine")
     await world.clock.sleep(1)
     assert await dangling(client, "web") == ("True", "NotFound")
+
+
+async def test_a_schema_counts_for_the_next_request(client: Client, client_for: ClientFor) -> None:
+    jane = client_for("jane", "system:masters-of-none")
+    uids = {each["metadata"]["uid"]: each["metadata"]["name"] for each in (await client.list(SCHEMAS)).items}
+
+    async def flow() -> str:
+        answer = await jane.send("GET", PODS.path("default"))
+        return uids.get(answer.headers["x-kubernetes-pf-flowschema-uid"], "")
+
+    assert [await flow() for _ in range(2)] == ["global-default"] * 2
+    rule = {
+        "subjects": [{"kind": "User", "user": {"name": "jane"}}],
+        "resourceRules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"], "namespaces": ["*"]}],
+    }
+    spec = {"matchingPrecedence": 7, "priorityLevelConfiguration": {"name": "workload-low"}, "rules": [rule]}
+    made = await client.create(SCHEMAS, {"metadata": {"name": "janes"}, "spec": spec})
+    uids[made["metadata"]["uid"]] = "janes"
+    assert await flow() == "janes"
+    await client.delete(SCHEMAS, "janes")
+    assert await flow() == "global-default"

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from engine.api.pod_security import LevelVersion
 from engine.api.pod_security.policy import LATEST
-from engine.apiserver.admission.attributes import Attributes
+from engine.apiserver.admission.attributes import Attributes, Operation
 from engine.metrics import Counter, Family
 
 ENFORCE, AUDIT, WARN = "enforce", "audit", "warn"
+_OPERATIONS = {each: each.value.lower() for each in Operation}
 _REQUEST = ("request_operation", "resource", "subresource")
 
 
@@ -53,7 +54,7 @@ class PodSecurityMetrics:
 
 def _request(attributes: Attributes) -> tuple[str, str, str]:
     resource = "pod" if attributes.resource.gvr.group_resource == "pods" else "controller"
-    return attributes.operation.value.lower(), resource, attributes.subresource
+    return _OPERATIONS[attributes.operation], resource, attributes.subresource
 
 
 def _version(policy: LevelVersion, release: tuple[int, int]) -> str:

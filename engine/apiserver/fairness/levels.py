@@ -88,6 +88,7 @@ class PriorityLevels:
         self._seats = seats
         self._seen = -1
         self._levels: dict[str, Level] = {}
+        self._quiescing = False  # whether any of them is
         self.metrics = FairnessMetrics()
 
     def __iter__(self) -> Iterator[Level]:
@@ -162,13 +163,15 @@ class PriorityLevels:
     def leave(self, seat: Seat) -> None:
         level, queue = seat.level, seat.claim.queue
         del level.running[seat.claim]
-        self.metrics.executing.add(*_labels(level, seat.claim), by=-1)
-        self.metrics.seats.add(*_labels(level, seat.claim), by=-1)
+        labels = _labels(level, seat.claim)
+        self.metrics.executing.add(*labels, by=-1)
+        self.metrics.seats.add(*labels, by=-1)
         if level.queues is not None and queue is not None:
             level.queues.end(queue, self._clock.monotonic() - seat.since)
         for each in self._levels.values():
-            while each.queues is not None and each.waiting and self._has_room(each):
-                self._begin(each, each.queues.next())
+            queues = each.queues
+            while queues is not None and queues.waiting and self._has_room(each):
+                self._begin(each, queues.next())
 
     def _has_room(self, level: Level) -> bool:
         if level.executing < level.nominal:
@@ -188,11 +191,13 @@ class PriorityLevels:
             total = sum(_limits(spec).get("nominalConcurrencyShares", 0) for spec in found.values())
             for name, spec in found.items():
                 _configure(self._levels.setdefault(name, Level(name)), spec, total, self._seats)
+            self._quiescing = not found.keys() >= self._levels.keys()
             for level in self._levels.values():
                 level.quiescing = level.name not in found
                 self.metrics.limits(level.name, level.nominal, level.least, level.most(self._seats))
-        for name in [each.name for each in self._levels.values() if each.quiescing and not each.executing]:
-            del self._levels[name]
+        if self._quiescing:
+            for name in [each.name for each in self._levels.values() if each.quiescing and not each.executing]:
+                del self._levels[name]
         return self._levels
 
 
