@@ -125,9 +125,9 @@ def to_v1(obj: Object) -> Object:
 
 def without_kept(metadata: Object) -> Object:
     """Metadata without the annotations that are v1's: no version has them of its own."""
-    annotations = metadata.get("annotations") or {}
-    if not any(name in annotations for name in _KEPT):
+    if not has_kept(metadata):
         return metadata
+    annotations = metadata["annotations"]
     rest = {name: value for name, value in annotations.items() if name not in _KEPT}
     others = {name: value for name, value in metadata.items() if name != "annotations"}
     return {**others, "annotations": rest} if rest else others
@@ -209,6 +209,12 @@ def to_v2(obj: Object) -> Object:
     if (behavior := taken(annotations, _BEHAVIOR, BEHAVIOR)) is not None:
         spec["behavior"] = _json_named(behavior)
     return {**obj, "metadata": without_kept(obj["metadata"]), "spec": spec, "status": status}
+
+
+def has_kept(metadata: Object) -> bool:
+    """Whether there are annotations of v1's, however little they say."""
+    annotations = metadata.get("annotations") or {}
+    return any(name in annotations for name in _KEPT)
 
 
 def keeps_metrics(metadata: Object) -> bool:

@@ -116,3 +116,48 @@ async def test_broken_annotations_of_the_old_version_are_let_be(client: Client) 
     await client.create(OLD, obj, namespace="default")
     (metric,) = (await client.get(NEW, "web", namespace="default"))["spec"]["metrics"]
     assert metric["resource"]["name"] == "cpu"
+
+
+@pytest.mark.parametrize(
+    "text", ["nonsense", '[{"type":"Pods","pods":{"metricName":"x","targetAverageValue":"5","y":1}}]']
+)
+async def test_annotations_of_the_old_version_are_answered_as_they_are_read(text: str, client: Client) -> None:
+    """They are written anew from what they say, and nobody is told to own those that say nothing."""
+    metadata = {"name": "web", "annotations": {f"{ANNOTATION}metrics": text, "a": "b"}}
+    spec = {"scaleTargetRef": TARGET, "maxReplicas": 3}
+    made = await client.create(OLD, {"metadata": metadata, "spec": spec}, namespace="default")
+    assert made == await client.get(OLD, "web", namespace="default")
+    assert text not in made["metadata"]["annotations"].values()
+    (owner,) = made["metadata"]["managedFields"]
+    owned = {f"f:{name}" for name in made["metadata"]["annotations"]}
+    assert set(owner["fieldsV1"]["f:metadata"]["f:annotations"]) == {".", *owned}
+    again = await client.update(OLD, {**made, "metadata": {**made["metadata"], "annotations": metadata["annotations"]}})
+    assert again == made
+
+
+async def test_annotations_of_the_old_version_are_of_its_spec_and_its_status(client: Client) -> None:
+    """Each changes by the resource that its field in the new version changes by, and the generation counts the spec."""
+    spec = {"scaleTargetRef": TARGET, "maxReplicas": 3, "targetCPUUtilizationPercentage": 70}
+    made = await client.create(OLD, {"metadata": {"name": "web"}, "spec": spec}, namespace="default")
+    metrics = '[{"type":"Resource","resource":{"name":"memory","targetAverageUtilization":50}}]'
+    conditions = '[{"type":"AbleToScale","status":"True","lastTransitionTime":"2026-01-01T00:00:00Z"}]'
+    annotations = {f"{ANNOTATION}metrics": metrics, f"{ANNOTATION}conditions": conditions}
+
+    def told(obj: Object) -> Object:
+        return {**obj, "metadata": {**obj["metadata"], "annotations": annotations}}
+
+    changed = await client.update(OLD, told(made), subresource="status")
+    assert changed["metadata"]["annotations"] == {f"{ANNOTATION}conditions": conditions}
+    assert changed["metadata"]["generation"] == 1
+    new = await client.get(NEW, "web", namespace="default")
+    assert (len(new["status"]["conditions"]), len(new["spec"]["metrics"])) == (1, 1)
+    await client.update(NEW, {**new, "status": {**new["status"], "conditions": []}}, subresource="status")
+    changed = await client.update(OLD, told(await client.get(OLD, "web", namespace="default")))
+    assert changed["metadata"]["annotations"] == {f"{ANNOTATION}metrics": metrics}
+    assert changed["metadata"]["generation"] == 2
+    new = await client.get(NEW, "web", namespace="default")
+    assert ("conditions" in new["status"], len(new["spec"]["metrics"])) == (False, 2)
+    other = told({**made, "metadata": {"name": "other"}})
+    assert set((await client.create(OLD, other, namespace="default"))["metadata"]["annotations"]) == {
+        f"{ANNOTATION}metrics"
+    }

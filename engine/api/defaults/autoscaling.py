@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.api.autoscaler_versions import keeps_metrics, without_kept
+from engine.api.autoscaler_versions import has_kept, keeps_metrics, to_v1, to_v2, without_kept
 from engine.api.types import Object
 
 _CPU_PERCENT = 80
@@ -14,6 +14,8 @@ def horizontal_pod_autoscaler(obj: Object) -> None:
     if obj.get("apiVersion") == "autoscaling/v1":  # where the conversion from v1 defaults it
         if not keeps_metrics(obj.get("metadata") or {}):
             spec.setdefault("targetCPUUtilizationPercentage", _CPU_PERCENT)
+        if has_kept(obj.get("metadata") or {}):  # which are written anew from what they say
+            obj.update(to_v1(to_v2(obj)))
         return
     if "metadata" in obj:
         obj["metadata"] = without_kept(obj["metadata"])

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from engine.api.api_services import available_locally
+from engine.api.autoscaler_versions import has_kept, to_v1, to_v2
 from engine.api.patch.merge_patch import same
 from engine.api.resource_table import (
     ADMISSION,
@@ -192,6 +193,14 @@ def _counts_spec(info: ResourceInfo, kind: _Kind) -> bool:
 
 def prepare_for_create(info: ResourceInfo, obj: Object) -> None:
     """Drops what only the server may set, and sets what a new object starts with."""
+    if _has_more_in_annotations(info, obj):
+        _prepare_for_create(info, shown := to_v2(obj))
+        obj.update(to_v1(shown))
+    else:
+        _prepare_for_create(info, obj)
+
+
+def _prepare_for_create(info: ResourceInfo, obj: Object) -> None:
     kind = (info.gvr.group, info.kind)
     _new_metadata(info, obj)
     if _status_apart(info) and kind not in _STATUS_KEPT and info.gvr.group not in _REVIEW_GROUPS:
@@ -235,6 +244,14 @@ def _new_status(info: ResourceInfo, obj: Object) -> None:
 
 def prepare_for_update(info: ResourceInfo, new: Object, old: Object) -> None:
     """Keeps what an update may not change, the status above all, and counts the generation."""
+    if _has_more_in_annotations(info, new, old):
+        _prepare_for_update(info, shown := to_v2(new), to_v2(old))
+        new.update(to_v1(shown))
+    else:
+        _prepare_for_update(info, new, old)
+
+
+def _prepare_for_update(info: ResourceInfo, new: Object, old: Object) -> None:
     _keep_metadata(new, old)
     if _status_apart(info):
         _keep(new, old, "status")
@@ -252,6 +269,14 @@ def prepare_for_update(info: ResourceInfo, new: Object, old: Object) -> None:
 
 def prepare_for_status_update(info: ResourceInfo, new: Object, old: Object, *, now: str) -> None:
     """Keeps all but the status (and, for most kinds, the metadata)."""
+    if _has_more_in_annotations(info, new, old):
+        _prepare_for_status_update(info, shown := to_v2(new), to_v2(old), now=now)
+        new.update(to_v1(shown))
+    else:
+        _prepare_for_status_update(info, new, old, now=now)
+
+
+def _prepare_for_status_update(info: ResourceInfo, new: Object, old: Object, *, now: str) -> None:
     kind = (info.gvr.group, info.kind)
     _keep_metadata(new, old)
     for field in {**old, **new}:
@@ -300,6 +325,11 @@ def grace_period(info: ResourceInfo, obj: Object, requested: int | None) -> int 
 
 
 # -- helpers
+
+
+def _has_more_in_annotations(info: ResourceInfo, *objs: Object) -> bool:
+    """Whether annotations are of the spec and status: what is kept of these shows in the later version."""
+    return info.gvk == _OLD_AUTOSCALER and any(has_kept(obj.get("metadata") or {}) for obj in objs)
 
 
 def _copied(value: Any) -> Any:
