@@ -82,6 +82,11 @@ DATE = "Jan  1 00:00"
                      "Linux\n6.12.0-simulated\nx86_64\nLinux 6.12.0-simulated\n", id="uname"),
         pytest.param("hostname -i; hostname -s", "127.0.0.1\npod-1\n", id="hostname -i"),
         pytest.param("getent hosts nowhere; echo $?", "2\n", id="getent, no host"),
+        pytest.param("cd /tmp; printf 'b\\na b\\n' > f; echo c > g; wc -c f; wc f; wc -l f g; wc < f",
+                     "6 f\n        2         3         6 f\n        2 f\n        1 g\n        3 total\n"
+                     "        2         3         6\n", id="wc"),
+        pytest.param("cd /tmp; printf '10\\n9\\n' > f; echo 1 > g; sort f g; sort -n f g; sort -rn f",
+                     "1\n10\n9\n1\n9\n10\n10\n9\n", id="sort"),
         pytest.param("ps | head -n 1; ps | wc -l", "PID   USER     TIME  COMMAND\n2\n", id="ps"),
         pytest.param("top -b -n1 | grep -c PPID", "1\n", id="top"),
         pytest.param("df | head -n 2; df -h / | wc -l",
