@@ -231,3 +231,18 @@ def test_ours_copies_folders_there_and_back(
     assert (tmp_path / "back" / "deep" / "two").read_bytes() == (tmp_path / "a" / "deep" / "two").read_bytes()
     missing = home.ktui("cp", "-n", namespace, str(tmp_path / "nope"), f"{box}:/tmp")
     assert (missing.code, missing.err) == (1, f"error: {tmp_path}/nope doesn't exist in local filesystem\n")
+
+
+def test_links_are_left_out_of_a_copy_as_kubectl_leaves_them_out(
+    home: Home, kubectl: Kubectl, namespace: str, box: str, tmp_path: Path
+) -> None:
+    kubectl(
+        "exec", box, "-c", "main", "--", "sh", "-c", "mkdir /tmp/a; cd /tmp/a; echo 1 > f; ln -s f g; ln -s f h"
+    ).ok()
+    theirs = kubectl("cp", "-c", "main", f"{box}:/tmp/a", str(tmp_path / "back"))
+    assert sorted(path.name for path in (tmp_path / "back").iterdir()) == ["f"]
+    (tmp_path / "back" / "f").unlink()
+    (tmp_path / "back").rmdir()
+    mine = home.ktui("cp", "-n", namespace, "-c", "main", f"{box}:/tmp/a", str(tmp_path / "back"))
+    assert (mine.code, mine.out, mine.err) == (theirs.code, theirs.out, theirs.err)
+    assert mine.err.count("consider using") == 1

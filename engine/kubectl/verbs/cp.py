@@ -89,7 +89,9 @@ class _Copy:
         printed = await self._run(["tar", "cf", "-", source])
         # What the other side could not read it says, which kubectl prints as output, and ends well.
         self._session.stdout.write(printed.stderr.decode(errors="replace"))
-        skipped = await asyncio.to_thread(_unpack, printed.stdout, source, target)
+        place = self._place
+        instead = f'kubectl exec -n "{place.namespace}" "{place.pod}" -- tar cf - "{source}" | tar xf -'
+        skipped = await asyncio.to_thread(_unpack, printed.stdout, source, target, instead)
         for warning in skipped:
             self._session.err(warning)
 
@@ -128,12 +130,14 @@ def _packed(source: Path, name: str) -> bytes:
     return buffer.getvalue()
 
 
-def _unpack(data: bytes, source: str, target: Path) -> list[str]:
-    """Write what an archive holds of `source` as `target`; returns warnings of what was left out."""
+def _unpack(data: bytes, source: str, target: Path, instead: str) -> list[str]:
+    """Write what an archive holds of `source` as `target`; returns warnings of what was left out. Of links the first
+    says what could be done `instead`."""
     prefix = posixpath.normpath(source).lstrip("/")
     if target.is_dir():
         target = target / (posixpath.basename(posixpath.normpath(source)) or ".")
     warnings: list[str] = []
+    hint = f' (consider using "{instead}")'
     with tarfile.open(fileobj=io.BytesIO(data), mode="r") as archive:
         for member in archive:
             name = posixpath.normpath(member.name).lstrip("/")
@@ -143,7 +147,8 @@ def _unpack(data: bytes, source: str, target: Path) -> list[str]:
             if ".." in relative.parts:
                 warnings.append(f'warning: file "{member.name}" is outside target destination, skipping')
             elif member.issym() or member.islnk():
-                warnings.append(f'warning: skipping symlink: "{target / relative}" -> "{member.linkname}"')
+                warnings.append(f'warning: skipping symlink: "{target / relative}" -> "{member.linkname}"{hint}')
+                hint = ""
             else:
                 _extract(archive, member, target / relative)
     return warnings

@@ -18,9 +18,10 @@ from engine.kubectl.debugging import PROFILES, Style, apply_profile
 from engine.kubectl.deletion import delete
 from engine.kubectl.errors import CommandError, FlagError
 from engine.kubectl.flags import Flag, Type
+from engine.kubectl.image_names import is_image_name
 from engine.kubectl.random_letters import random_letters
 from engine.kubectl.schemas import schema_of
-from engine.kubectl.selection import Info, Selection, collect
+from engine.kubectl.selection import Info, Selection, infos
 from engine.kubectl.session import Session
 
 PROBES = (("keep-liveness", "livenessProbe"), ("keep-readiness", "readinessProbe"), ("keep-startup", "startupProbe"))
@@ -40,12 +41,12 @@ async def run(session: Session) -> None:
     _check(session)
     words = session.arguments if session.dash < 0 else session.arguments[: session.dash]
     selection = replace(Selection.of_flags(session, arguments=words or ()), typed=True)
-    if words and "/" not in words[0] and not session.from_files:
-        selection = replace(selection, arguments=[f"pods/{word}" for word in words])
-    found, errors = await collect(session, selection)
-    if errors:
-        raise errors[0]
-    for info in found:
+    if words and not session.from_files:
+        selection = replace(selection, arguments=[word if "/" in word else f"pods/{word}" for word in words])
+    async for info in infos(session, selection):
+        if isinstance(info, Exception):
+            raise info
+        session.working_on(info.resource, info.name, info.namespace)
         if info.resource.kind == "Node":
             pod, name = await _on_node(session, info)
         elif info.resource.kind == "Pod":
@@ -61,16 +62,13 @@ def _check(session: Session) -> None:
     """Flags that do not go together; says which container is looked at. Raises CommandError."""
     flags = session.flags
     copy, image = flags.text("copy-to"), flags.text("image")
-    for change in flags.many("set-image"):
-        if "=" not in change:
-            raise FlagError(
-                f'invalid argument "{change}" for "--set-image" flag: {change} must be formatted as key=value'
-            )
+    for flag in ("env", "set-image"):
+        for pair in flags.many(flag):
+            if "=" not in pair:
+                raise FlagError(f'invalid argument "{pair}" for "--{flag}" flag: {pair} must be formatted as key=value')
     if flags.text("profile") not in PROFILES:
         raise CommandError(f"unknown profile: {flags.text('profile')}")
     _custom(session)
-    if not session.arguments and not session.from_files and (image or copy):
-        raise CommandError("NAME or filename is required for debug")
     if not copy and not image and not flags.many("set-image"):
         raise CommandError("you must specify --image when not using --copy-to.")
     if copy and not (image or flags.many("set-image") or flags.text("container")):
@@ -79,6 +77,7 @@ def _check(session: Session) -> None:
         for name in ("set-image", "replace", "same-node"):
             if flags.given(name):
                 raise CommandError(f"--{name} may only be used with --copy-to.")
+    _check_images(session)
     if flags.text("target") and copy:
         raise CommandError("--target is incompatible with --copy-to. Use --share-processes instead.")
     if flags.text("target") and not flags.on("quiet"):
@@ -87,6 +86,22 @@ def _check(session: Session) -> None:
         raise CommandError("-i/--stdin is required for containers with -t/--tty=true")
     if flags.text("profile") == "legacy":
         session.err(_LEGACY)
+
+
+def _check_images(session: Session) -> None:
+    """And that something is to be debugged. Raises CommandError."""
+    flags = session.flags
+    image, policy = flags.text("image"), flags.text("image-pull-policy")
+    if image and not is_image_name(image):
+        raise CommandError(f'invalid image name "{image}": invalid reference format')
+    if not session.arguments and not session.from_files:
+        raise CommandError("NAME or filename is required for debug")
+    if policy not in ("", "Always", "IfNotPresent", "Never"):
+        raise CommandError(f"invalid image pull policy: {policy}")
+    for change in flags.many("set-image"):
+        container, _, named = change.partition("=")
+        if not is_image_name(named):
+            raise CommandError(f'invalid image name "{named}" for container "{container}": invalid reference format')
 
 
 def _attaches(session: Session) -> bool:

@@ -5,6 +5,8 @@ Source of the behaviour: kubectl pkg/cmd/replace/replace.go.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from engine.api.errors import ApiError
 from engine.api.types import Object
 from engine.kubectl import last_applied
@@ -94,8 +96,9 @@ async def _send(session: Session, info: Info, obj: Object, query: dict[str, str]
     if session.flags.on("force"):
         return await session.create(info.resource, info.namespace, obj, **query)
     if not obj["metadata"].get("resourceVersion"):
-        live = await session.get(info.resource, info.name, info.namespace)
-        obj = {**obj, "metadata": {**obj["metadata"], "resourceVersion": live["metadata"]["resourceVersion"]}}
+        with suppress(ApiError):  # what is not there yet the server may make: that is for it to say
+            live = await session.get(info.resource, info.name, info.namespace)
+            obj = {**obj, "metadata": {**obj["metadata"], "resourceVersion": live["metadata"]["resourceVersion"]}}
     path = session.path_of(info.resource, info.namespace, info.name, session.flags.text("subresource"))
     replaced: Object = await session.request("PUT", path, query=query, body=obj)
     return replaced

@@ -18,6 +18,7 @@ from engine.kubectl.discovery import Resource
 from engine.kubectl.errors import CommandError
 from engine.kubectl.flags import Flag, Flags, Type
 from engine.kubectl.flagsets import DRY_RUN, PRINT, SAVE_CONFIG, deletion, field_manager, filename
+from engine.kubectl.image_names import is_image_name
 from engine.kubectl.printers.objects import result_printer
 from engine.kubectl.session import Session
 from engine.kubectl.verbs.create import create_built
@@ -25,12 +26,6 @@ from engine.kubectl.verbs.exec import DETACH_KEYS
 from engine.kubectl.verbs.run_attached import attend
 
 _IGNORED = "it is ignored by kubectl run and will be removed in a future release"
-# The syntax of distribution/reference: a host, a path, a tag, a digest.
-_PART = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
-_IMAGE = (
-    rf"(?:(?:[a-zA-Z0-9][-a-zA-Z0-9.]*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?/)?{_PART}(?:/{_PART})*"
-    r"(?::\w[\w.-]{0,127})?(?:@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?"
-)
 
 
 async def run(session: Session) -> None:
@@ -100,7 +95,7 @@ def _check(session: Session) -> None:
     flags = session.flags
     if not flags.text("image"):
         raise CommandError("--image is required")
-    if not re.fullmatch(_IMAGE, flags.text("image")):
+    if not is_image_name(flags.text("image")):
         raise CommandError(f'invalid image name "{flags.text("image")}": invalid reference format')
     if flags.on("tty") and not flags.on("stdin"):
         raise CommandError("-i/--stdin is required for containers with -t/--tty=true")
