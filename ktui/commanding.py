@@ -90,7 +90,7 @@ class Commanding(Places):
     @work(exclusive=True, group="aliases", exit_on_error=False)
     async def action_aliases(self) -> None:
         """Choose one of all resources."""
-        chosen = await self.push_screen_wait(Choice("resources", await self.resource_lines(), width=96))
+        chosen = await self.push_screen_wait(Choice("resources", await self.resource_lines(), width=116))
         if chosen:
             self.open_resource(chosen)
 

@@ -84,7 +84,7 @@ class Places(TypedAhead):
             self.complain(error)
             return {}
         listed = {resource.gvr.group_resource: resource for resource in found if "list" in resource.verbs}
-        return {name: resource_line(resource) for name, resource in sorted(listed.items())}
+        return resource_lines(listed)
 
     @work(exclusive=True, group="open", exit_on_error=False)
     async def action_show_mode(self, mode: str) -> None:
@@ -187,6 +187,14 @@ class Places(TypedAhead):
         return True
 
 
-def resource_line(resource: Resource) -> str:
-    short = ",".join(resource.short_names)
-    return f"{resource.plural:<34}{short:<12}{resource.gvk.api_version}  {resource.kind}"
+def resource_lines(listed: dict[str, Resource]) -> dict[str, str]:
+    """Name, kind, short names and version in columns."""
+    names = sorted(listed)
+    cells = [
+        (each.plural, each.kind, ",".join(each.short_names), each.gvk.api_version)
+        for each in map(listed.get, names)
+        if each
+    ]
+    widths = [max(map(len, column), default=0) for column in zip(*cells, strict=True)]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells)
+    return dict(zip(names, lines, strict=True))

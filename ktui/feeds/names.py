@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from engine.api.errors import ApiError
+from engine.api.types import PODS
 from engine.client import Client
 
 if TYPE_CHECKING:
@@ -42,3 +43,14 @@ class Names:
         except (CommandError, ApiError, ConnectionError):
             return []
         return [item["metadata"]["name"] for item in listed.get("items") or ()]
+
+    async def containers(self, pod: str, namespace: str) -> list[str]:
+        """Of a Pod, those that prepare it and that were added to it too."""
+        if not pod:
+            return []
+        try:
+            found = await self._client.get(PODS, pod, namespace=namespace or self._namespace or "default")
+        except (ApiError, ConnectionError):
+            return []
+        fields = ("containers", "initContainers", "ephemeralContainers")
+        return [each["name"] for field in fields for each in found["spec"].get(field) or ()]

@@ -16,6 +16,7 @@ from ktui.session import Session
 PERIOD_SECONDS = 0.25
 STORE_SECONDS = 2.0  # between two looks at the store's health: a real etcd's members are asked for it
 PATIENCE_SECONDS = 2.0  # an engine that answers no sooner is said to be busy
+LONG_SECONDS = 10.0  # an engine that answers no sooner is said not to answer
 GIVE_UP_SECONDS = 60.0  # then it is asked anew: nobody answers over a connection that was lost without a word
 
 STARTING = "starting the engine …"
@@ -35,12 +36,14 @@ async def follow(session: Session) -> AsyncGenerator[ClusterSummary, None]:
     while True:
         asked = asyncio.ensure_future(_status(session, give_up=None if summary.is_starting else GIVE_UP_SECONDS))
         try:
+            began = session.world.clock.monotonic()
             while not (summary.is_starting or await _is_answered(asked, session.world.clock)):
-                summary.state = BUSY  # and waited for: who has much to do would never be heard else
+                # And waited for: who has much to do would never be heard else.
+                _is_late(summary, session.world.clock.monotonic() - began)
                 yield summary
             status = await asked
         except TimeoutError:
-            summary.state = BUSY
+            _is_late(summary, GIVE_UP_SECONDS)
         except ConnectionError as error:
             known = bool(summary.revision)
             summary.state, summary.is_starting = _what_is_wrong(session, error, known), session.is_beginning
@@ -55,6 +58,13 @@ async def follow(session: Session) -> AsyncGenerator[ClusterSummary, None]:
             asked.cancel()
         yield summary
         await session.world.clock.sleep(PERIOD_SECONDS)
+
+
+def _is_late(summary: ClusterSummary, seconds: float) -> None:
+    """What was told last stays, with how old it is, for as long as the engine may well be at work."""
+    summary.waited = seconds
+    if not summary.revision or seconds >= LONG_SECONDS:
+        summary.state = BUSY
 
 
 async def _status(session: Session, *, give_up: float | None) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from engine.kubectl.command import Command
-from ktui.models import own_commands
+from ktui.models import flag_values, own_commands
 from ktui.models.routes import EXPORTS
 
 FILE_FLAGS = frozenset({"-f", "--filename", "-k", "--kustomize"})
@@ -44,6 +44,8 @@ class Source(Protocol):
     async def kinds(self) -> list[str]: ...
 
     async def names(self, kind: str, namespace: str) -> list[str]: ...
+
+    async def containers(self, pod: str, namespace: str) -> list[str]: ...
 
 
 async def complete(
@@ -84,7 +86,11 @@ async def _candidates(
     if command is None:
         return await source.names("namespaces", "") if len(words) == 1 else ()
     if last.startswith("-"):
-        return [f"--{flag.name}" for flag in command.flags]
+        return flag_values.joined(command, last, words[0]) or [f"--{flag.name}" for flag in command.flags]
+    if (flag := flag_values.awaited(command, words[-1])) is not None:
+        if flag.name == flag_values.CONTAINER:
+            return await source.containers(_pod(arguments), _namespace(words))
+        return flag_values.values_of(flag, words[0])
     if command.children:
         return [child.name for child in command.children]
     return await _objects(words[0], arguments, last, _namespace(words), source)
@@ -123,6 +129,13 @@ async def _objects(verb: str, arguments: list[str], last: str, namespace: str, s
     if not given:
         return await source.kinds()
     return [] if "/" in given[0] else await source.names(given[0], namespace)
+
+
+def _pod(arguments: list[str]) -> str:
+    """The one that the arguments name, be it as `pod/web` or without the kind; "" for none."""
+    named = next((word for word in arguments if not word.startswith("-")), "")
+    kind, slash, name = named.partition("/")
+    return (name if kind in ("po", "pod", "pods") else "") if slash else named
 
 
 def _namespace(words: list[str]) -> str:

@@ -409,7 +409,10 @@ def _name(exchange: Exchange) -> str:
     """A create has no name in its URL, and may get one on the way."""
     parts = exchange.object.split("/")
     named = exchange.verb not in ("create", "list", "watch", "deletecollection") or len(parts) > 2
-    return name_of(exchange.object) if named else ""
+    if not named:
+        return ""
+    name, sub = name_of(exchange.object), exchange.subresource
+    return f"{name}/{sub}" if sub and not exchange.is_binding else name
 
 
 def _common(one: str, other: str) -> str:

@@ -137,7 +137,7 @@ class Tally:
         self._root: Span | None = None
         self._early: list[Span] = []  # links that ended before their root: which it is, is not known yet
         self._stores: set[str] = set()
-        self._user = ""
+        self._user = self._subresource = ""
         self._seen: dict[int, _Seen] = {}
         self._pods: _Pods | None = None
         self._links_took = {"model_ms": 0.0, "wall_ms": 0.0}
@@ -179,6 +179,7 @@ class Tally:
             for field in self._links_took:
                 self._links_took[field] += span[field]
             self._user = self._user or span["detail"].get("user", "")
+            self._subresource = self._subresource or span["detail"].get("subresource", "")
             self._is_refused |= span["outcome"] != "ok"
             self._is_dry_run |= is_dry_run([span])
             if hop == LAST_LINK:
@@ -210,6 +211,7 @@ class Tally:
         if root is None or pods is None:
             return None
         what = f"{root['component']} {root['verb']} {kind_of(root['object'])}/{name_of(root['object'])}"
+        what += f"/{self._subresource}" if self._subresource else ""
         if self._is_dry_run:
             what += " (dry run)"
         title = f"{what} · by {self._user}" if self._user else what

@@ -28,6 +28,7 @@ class ClusterSummary:
     leader: str = ""
     state: str = ""
     is_starting: bool = False
+    waited: float = 0.0  # seconds for an answer that has not come
     now: datetime | None = None  # the model's date and time
 
     @property
@@ -55,7 +56,7 @@ class ClusterSummary:
 
     def take(self, status: Object) -> None:
         """Take what the status endpoint says."""
-        self.state, self.is_starting = "", False
+        self.state, self.is_starting, self.waited = "", False, 0.0
         self.revision = status["revision"]
         self.profile = status["profile"]
         self.kubernetes_version = f"v{status['kubernetesVersion'].removeprefix('v')}"

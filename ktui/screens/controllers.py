@@ -126,7 +126,8 @@ class ControllersScreen(PolledScreen):
             parts += reconcile_parts(last, colours=colours)
             link = Link.of_span(last.get("object", ""))
         copied = "\n".join(part.plain.rstrip() for part in parts)
-        detail.show(parts, links=[link] if link is not None else [], copied=copied)
+        of = f"{self.subject} {self.reconciles.key}"
+        detail.show(parts, links=[link] if link is not None else [], copied=copied, of=of)
 
     # -- keys
 

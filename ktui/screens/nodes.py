@@ -129,7 +129,8 @@ class NodesScreen(PolledScreen):
         else:
             parts, links = node_parts(self.model, now, width=width, colours=colours), []
         links.append(Link("nodes", self.model.name))
-        detail.show(parts, links=links, copied="\n".join(part.plain.rstrip() for part in parts))
+        of = f"{self.model.name} {pod if self._of_pod else ''}"
+        detail.show(parts, links=links, copied="\n".join(part.plain.rstrip() for part in parts), of=of)
 
     # -- keys
 

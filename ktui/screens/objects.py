@@ -237,7 +237,8 @@ class ObjectsScreen(ObjectActions):
         if obj is None:
             return
         text = editable_yaml(obj)
-        self.detail.show([yaml_text(text, inks(self.app))], links=links_of(obj), copied=text)
+        of = f"{self.resource.group_resource} {self.grid.key}"
+        self.detail.show([yaml_text(text, inks(self.app))], links=links_of(obj), copied=text, of=of)
         self.detail.display = True
 
     def close_one(self) -> None:

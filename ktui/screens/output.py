@@ -19,7 +19,7 @@ from textual.widgets import Input
 from ktui.guard import Guarded
 from ktui.models.printed import Printed, PrintedLine
 from ktui.screens.catalogue import CATALOGUE
-from ktui.stopped_time import PATIENCE_SECONDS
+from ktui.stopped_time import PATIENCE_SECONDS, WAITING
 from ktui.widgets.key_line import KeyLine
 from ktui.widgets.printed_lines import PrintedLines
 
@@ -155,7 +155,7 @@ class Output(Guarded, ModalScreen[int]):
         """What waits for the cluster's time says so, for as long as it is paused."""
         from ktui.app import KtuiApp
 
-        if not self._is_over and isinstance(self.app, KtuiApp):
+        if not self._is_over and isinstance(self.app, KtuiApp) and self._title.partition(" ")[0] in WAITING:
             self._waits_for = self.app.waits_for_time
             self._say_state()
 

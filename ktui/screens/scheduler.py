@@ -137,7 +137,8 @@ class SchedulerScreen(PolledScreen):
             parts = waiting_parts(found, colours)
         else:
             parts = [Text("This attempt is kept no longer.", "dim")]
-        detail.show(parts, links=self._links(found), copied="\n".join(part.plain.rstrip() for part in parts))
+        copied = "\n".join(part.plain.rstrip() for part in parts)
+        detail.show(parts, links=self._links(found), copied=copied, of=f"{self.subject} {self._which}")
 
     def _links(self, found: Any) -> list[Link]:
         namespace, _, name = found["pod"].partition("/")

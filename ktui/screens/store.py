@@ -184,6 +184,7 @@ class StoreScreen(FrameScreen):
         shown = f"{len(self._keys)} of {found}" if found > len(self._keys) else str(found)
         shown += "" if sought.takes_all else f" of {answer['searched']}"
         shown += " key" if shown == "1" else " keys"
+        shown += " · / finds the others" if found > len(self._keys) else ""
         head = Text.assemble((f" {sought.prefix}", "bold"), f"  {shown} at rev {self._revision}")
         if sought.problem:
             return head.append(f"  ✖ {sought.problem}", inks(self.app).get("error", ""))

@@ -157,7 +157,7 @@ class TreeScreen(PolledScreen):
         of, events = self._events
         if of == self.subject:
             parts += event_parts(events, now, colours)
-        detail.show(parts, links=links_of(obj), copied="\n".join(part.plain for part in parts))
+        detail.show(parts, links=links_of(obj), copied="\n".join(part.plain for part in parts), of=key)
 
     def show_summary(self, summary: Any) -> None:
         super().show_summary(summary)

@@ -70,7 +70,7 @@ class WatchesScreen(PolledScreen):
         detail, colours = self.query_one(DetailPane), inks(self.app)
         parts = stream_parts(self.model, *found, colours=colours) if found is not None else []
         links = links_of(*found) if found is not None else ()
-        detail.show(parts, links=links, copied="\n".join(part.plain.rstrip() for part in parts))
+        detail.show(parts, links=links, copied="\n".join(part.plain.rstrip() for part in parts), of=pane.key)
 
     def _draw_head(self) -> None:
         colours = inks(self.app)

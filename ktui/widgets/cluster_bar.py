@@ -45,6 +45,8 @@ class ClusterBar(Static):
         if summary.state:
             sign, colour = ("◐", wait) if summary.is_starting else ("✖", bad)
             return Text.assemble(head, GAP, (f"{sign} {summary.state}", f"bold {colour}"))
+        if summary.waited:
+            head.append_text(Text.assemble(GAP, (f"◷ busy, no answer for {summary.waited:.0f} s", f"bold {wait}")))
         if summary.refusing:
             head.append_text(Text.assemble(GAP, (f"✖ takes no writes: {summary.refusing}", f"bold {bad}")))
         pods = summary.pods

@@ -64,6 +64,7 @@ class DetailPane(Guarded, Scrolled):
         self.copied = ""
         self._links: tuple[Link, ...] = ()
         self._line_width = 0  # that was told of last
+        self._of = ""  # what it is the inside of
 
     def compose(self) -> ComposeResult:
         yield Static("", classes="detail-text")
@@ -81,9 +82,15 @@ class DetailPane(Guarded, Scrolled):
             self._line_width = width
             self.post_message(self.Reshaped())
 
-    def show(self, parts: Sequence[RenderableType], *, links: Sequence[Link] = (), copied: str = "") -> None:
-        """`copied` is what the copy key takes, such as the whole YAML."""
+    def show(
+        self, parts: Sequence[RenderableType], *, links: Sequence[Link] = (), copied: str = "", of: str | None = None
+    ) -> None:
+        """`copied` is what the copy key takes, such as the whole YAML; where they are of something else than before,
+        one begins at their top."""
         self.copied = copied
+        if of is not None and of != self._of:
+            self._of = of
+            self.scroll_home(animate=False)
         self.query_one(".detail-text", Static).update(Group(*parts))
         if tuple(links) != self._links:
             self._links = tuple(links)

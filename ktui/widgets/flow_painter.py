@@ -212,10 +212,13 @@ def _candidates(row: FlowRow, room: int) -> Iterator[str]:
         yield resource
         return
     short = SHORT_NAMES.get(resource, resource)
+    if "/" in row.name:
+        yield f"{verb} {short}/{row.name}{times}"
+    name = row.name.partition("/")[0]  # without the subresource
     for head in (f"{verb} {short}", f"{SHORT_VERBS.get(verb, verb)} {short}"):
         left = room - cell_len(head) - cell_len(times) - 1
-        if row.name and left >= min(SHORTEST, cell_len(row.name)):
-            yield f"{head}/{fit_middle(row.name, left)}{times}"
+        if name and left >= min(SHORTEST, cell_len(name)):
+            yield f"{head}/{fit_middle(name, left)}{times}"
     yield f"{verb} {short}{times}"
     yield f"{SHORT_VERBS.get(verb, verb)} {short}{times}"
     left = room - cell_len(SHORT_VERBS.get(verb, verb)) - cell_len(times) - 1

@@ -24,6 +24,9 @@ class Names:
         known = {"pods": ["web-1", "web-2"], "nodes": ["node-1"], "namespaces": ["default", "shop"]}
         return [f"{namespace}-{name}" if namespace else name for name in known.get(kind, [])]
 
+    async def containers(self, pod: str, namespace: str) -> list[str]:
+        return [f"{namespace}{pod}-main", f"{namespace}{pod}-side"]
+
 
 async def ask(text: str) -> list[str]:
     return await complete(text, root=ROOT, screens=["flow", "store"], themes=["dark", "light"], source=Names())
@@ -50,6 +53,15 @@ async def ask(text: str) -> list[str]:
         pytest.param("rollout resta", ["restart"], id="a command's own commands"),
         pytest.param("scale --rep", ["--replicas"], id="flags"),
         pytest.param("pods s", ["shop"], id="a namespace behind a kind"),
+        pytest.param("get pods -o js", ["json", "jsonpath", "jsonpath-as-json", "jsonpath-file"], id="a format"),
+        pytest.param("get pods -o w", ["wide"], id="a format of get alone"),
+        pytest.param("create cm a -o w", [], id="a format that others have not"),
+        pytest.param("get pods --output=y", ["--output=yaml"], id="a format behind a sign"),
+        pytest.param("delete pods --cascade=o", ["--cascade=orphan"], id="a value of a flag"),
+        pytest.param("get pods -l ", [], id="a selector is one's own"),
+        pytest.param("get -A ", ["deployments", "nodes", "pods"], id="a kind behind a flag without a value"),
+        pytest.param("logs web-1 -c ", ["web-1-main", "web-1-side"], id="a Pod's containers"),
+        pytest.param("logs pod/web-1 -n shop -c ", ["shopweb-1-main", "shopweb-1-side"], id="of a namespace"),
         pytest.param("xray dep", ["deployments"], id="a kind for the tree"),
         pytest.param("xray pods s", ["shop"], id="a namespace for the tree"),
         pytest.param("trac", ["trace"], id="a command of ktui's own"),

@@ -44,6 +44,13 @@ def test_what_is_done_what_is_awaited_and_what_lies_ahead() -> None:
     assert story.title == "kubectl apply deployment/web · by kubernetes-admin"
 
 
+def test_a_story_says_which_part_of_an_object_was_written() -> None:
+    links = request("a", parent="root")
+    links[0]["detail"]["subresource"] = "scale"
+    story = story_of(*links, span("root", 1, verb="patch", object="deployment/default/web"))
+    assert story.title == "kubectl patch deployment/web/scale · by kubernetes-admin"
+
+
 def test_hops_that_were_not_needed_are_told_from_those_ahead() -> None:
     story = story_of(*request("a", parent="root"), span("root", 1), span("p", 12, parent="a7", start=1))
     assert signs(story) == DONE * 7 + SKIPPED * 4 + DONE

@@ -25,6 +25,7 @@ from ktui.screens.objects import ObjectsScreen
 from ktui.screens.output import Output
 from ktui.screens.store import StoreScreen
 from ktui.session import LateTransport, Session
+from ktui.stopped_time import PATIENCE_SECONDS
 from ktui.widgets.command_line import CommandLine
 from ktui.widgets.table_pane import TablePane
 from tests.ktui.screens.conftest import Show
@@ -238,6 +239,19 @@ async def test_what_waits_for_the_time_of_a_paused_cluster_says_so(show: Show) -
         await driver.sees("the cluster's time is paused: this waits")
         await driver.press("space")
         await driver.sees("configmap/late created")
+
+
+async def test_what_only_reads_waits_for_no_time(show: Show) -> None:
+    """However long it takes."""
+    async with show() as driver:
+        await driver.command("pause")
+        await driver.sees("⏸ paused")
+        await driver.command("get nodes -w")
+        await driver.sees("node-1", "◐ running")
+        clock = driver.app.session.world.clock
+        end = clock.monotonic() + 2 * PATIENCE_SECONDS
+        await driver.until(lambda: clock.monotonic() > end)
+        await driver.misses("time is paused: this waits")
 
 
 async def test_the_command_line_says_which_namespace_it_works_in(show: Show) -> None:

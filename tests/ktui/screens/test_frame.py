@@ -312,9 +312,16 @@ async def test_all_resources_by_their_names(show: Show) -> None:
         await driver.press("ctrl+a")
         await driver.until(lambda: isinstance(driver.app.screen, Choice))
         await driver.type("sts")
-        await driver.sees("statefulsets", "apps/v1  StatefulSet")
+        await driver.sees("statefulsets", "StatefulSet  ", "apps/v1")
         await driver.press("enter")
         await driver.sees(" statefulsets.apps  0")
+
+
+async def test_the_list_of_resources_has_their_kinds_whole(show: Show) -> None:
+    async with show(size=(80, 24)) as driver:
+        await driver.press("ctrl+a")
+        await driver.type("admission")
+        await driver.sees("validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding")
 
 
 async def test_the_tree_below_one_kind(show: Show) -> None:

@@ -478,6 +478,21 @@ async def test_a_diff_that_is_longer_than_its_place_is_walked_through(show: Show
         await driver.until(lambda: driver.app.focused is text)
 
 
+async def test_the_inside_of_another_object_begins_at_its_top(show: Show) -> None:
+    async with show(size=(80, 24)) as driver:
+        grid = await show_maps(driver, "one", "two")
+        for name in ("one", "two"):
+            many = {"data": {f"key{number:02}": "x" for number in range(60)}}
+            await driver.client.patch(CONFIG_MAPS, name, many, namespace="default")
+        grid.move_to("default/one")
+        await driver.press("enter")
+        await driver.sees("apiVersion: v1")
+        await driver.press("end")
+        await driver.misses("apiVersion: v1")
+        await driver.press("escape", "down", "enter")
+        await driver.sees("apiVersion: v1")
+
+
 async def test_a_field_selector_is_the_server_s_to_apply(show: Show) -> None:
     async with show() as driver:
         grid = await show_maps(driver, "one", "two")
