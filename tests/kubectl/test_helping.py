@@ -32,3 +32,16 @@ async def test_a_command_has_the_words_and_the_flags_of_kubectls(words: str) -> 
     theirs, mine = await real(f"{words} --help"), await ours(f"{words} --help")
     assert _form(mine.stdout) == _form(theirs.stdout)
     assert _form(mine.stdout)[0]
+
+
+@pytest.mark.parametrize(
+    "group", ["apply", "auth", "certificate", "config", "create", "kuberc", "plugin", "rollout", "set", "top"]
+)
+async def test_a_group_lists_its_commands_in_kubectls_order(group: str) -> None:
+    theirs, mine = await real(f"{group} --help"), await ours(f"{group} --help")
+    assert _listed(mine.stdout) == _listed(theirs.stdout) != []
+
+
+def _listed(text: str) -> list[str]:
+    rows = text.partition("Available Commands:\n")[2].partition("\n\n")[0]
+    return [row.split()[0] for row in rows.splitlines()]

@@ -203,4 +203,5 @@ _GROUP = Command(
         ),
     ),
 )
-COMMAND = replace(_GROUP, children=tuple(replace(child, connects=False) for child in _GROUP.children))
+_BY_NAME = sorted(_GROUP.children, key=lambda child: child.name)  # as they are listed
+COMMAND = replace(_GROUP, children=tuple(replace(child, connects=False) for child in _BY_NAME))

@@ -159,18 +159,20 @@ class Template:
             value = scope[operand.start][0]
         elif isinstance(operand.start, Pipeline):
             value = self._pipeline(operand.start, dot, scope)
-        for name in operand.fields:
-            value = self._field(value, name, operand.place)
+        for depth, name in enumerate(operand.fields):
+            value = self._field(value, name, operand.place, of_a_field=depth > 0)
         return value
 
-    def _field(self, value: Any, name: str, place: Place) -> Any:
+    def _field(self, value: Any, name: str, place: Place, *, of_a_field: bool) -> Any:
+        """`of_a_field`: the value is one itself, which Go knows as what a map holds and no more."""
         if isinstance(value, dict):
             if name not in value and not self._allow_missing:
                 raise _failed(place, f'map has no entry for key "{name}"')
             return value.get(name)
         if value is None:
             return None
-        raise _failed(place, f"can't evaluate field {name} in type {kind_of(value)}")
+        kind = "interface {}" if of_a_field else kind_of(value)
+        raise _failed(place, f"can't evaluate field {name} in type {kind}")
 
 
 def _items(value: Any, place: Place) -> Iterable[tuple[Any, Any]]:
