@@ -26,6 +26,10 @@ class UsageError(CommandError):
     """A failure of the arguments: followed by the hint to the command's help."""
 
 
+class MisusedError(CommandError):
+    """A command that was given the wrong words: its help is shown first, as if that were what was asked for."""
+
+
 class FlagError(CommandError):
     """A failure of the flags: followed by pflag's hint."""
 

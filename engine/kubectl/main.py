@@ -25,7 +25,7 @@ from engine.kubectl.command import Command, Found, find, help_text, show_group
 from engine.kubectl.connecting import allowed, asked_for, asks_namespace_first, overrides_of
 from engine.kubectl.discovery import Discovery
 from engine.kubectl.discovery_cache import DiskCache, folder
-from engine.kubectl.errors import Aggregate, CommandError, Exit, FlagError, UsageError, render
+from engine.kubectl.errors import Aggregate, CommandError, Exit, FlagError, MisusedError, UsageError, render
 from engine.kubectl.flags import Flags
 from engine.kubectl.flagsets import GLOBAL
 from engine.kubectl.preferences import Applied, PreferencesError
@@ -74,6 +74,7 @@ async def run(
     words = shlex.split(argv) if isinstance(argv, str) else list(argv)
     path = program
     failure_code, level = 1, 0
+    found: Found | None = None
     clock = clock or (world.clock if world else Clock())
     try:
         environment = os.environ if environment is None else environment
@@ -119,6 +120,8 @@ async def run(
     except BrokenPipeError:
         raise  # who read the output went away: that is no server that cannot be reached
     except (CommandError, Aggregate, ApiError, ConnectionError, KubeConfigError) as error:
+        if isinstance(error, MisusedError) and found is not None:
+            stdout.write(help_text(found, program=program) + "\n")
         if level >= refused.LEVEL:
             stderr.writelines(f"{line}\n" for line in _logged(clock, refused.PLACE, refused.statuses(error)))
         stderr.write(render(error, command=path) + "\n")

@@ -45,3 +45,16 @@ async def test_a_group_lists_its_commands_in_kubectls_order(group: str) -> None:
 def _listed(text: str) -> list[str]:
     rows = text.partition("Available Commands:\n")[2].partition("\n\n")[0]
     return [row.split()[0] for row in rows.splitlines()]
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["use-context", "set-context a b", "set-cluster", "set-credentials u --exec-env=bad", "rename-context a", "unset",
+     "set a"],
+)  # fmt: skip
+async def test_wrong_words_for_config_show_the_commands_help_as_kubectl_does(words: str) -> None:
+    command = words.split()[0]
+    theirs, mine = await real(f"config {words}"), await ours(f"config {words}")
+    assert theirs.stdout == (await real(f"config {command} --help")).stdout
+    assert mine.stdout == (await ours(f"config {command} --help")).stdout
+    assert (mine.code, mine.stderr) == (theirs.code, theirs.stderr)

@@ -12,7 +12,7 @@ from typing import Any
 
 from engine.client.kubeconfig import KubeConfig
 from engine.kubectl.command import Command
-from engine.kubectl.errors import CommandError, UsageError, of
+from engine.kubectl.errors import CommandError, MisusedError, UsageError, of
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import PRINT
 from engine.kubectl.printers.objects import structured_printer, unknown_format
@@ -129,7 +129,7 @@ def _row(config: KubeConfig, name: str) -> list[str]:
 
 async def use_context(session: Session) -> None:
     if len(session.arguments) != 1:
-        raise CommandError(f"Unexpected args: [{' '.join(session.arguments)}]")
+        raise MisusedError(f"Unexpected args: [{' '.join(session.arguments)}]")
     name = session.arguments[0]
     if not name:
         raise CommandError("empty context names are not allowed")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.kubectl.command import Command
-from engine.kubectl.errors import CommandError, UsageError
+from engine.kubectl.errors import CommandError, MisusedError, UsageError
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.session import Session
 from engine.kubectl.verbs.config_files import config_of, file_of
@@ -21,7 +21,7 @@ from engine.kubectl.verbs.config_files import config_of, file_of
 
 def _name(session: Session, noun: str, *, wrong: str = "Unexpected args") -> str:
     if len(session.arguments) != 1:
-        raise CommandError(f"{wrong}: [{' '.join(session.arguments)}]")
+        raise MisusedError(f"{wrong}: [{' '.join(session.arguments)}]")
     if not session.arguments[0]:
         raise CommandError(f"you must specify a non-empty {noun} name")
     return session.arguments[0]
@@ -119,7 +119,7 @@ def _check_credentials(session: Session) -> None:
     for flag in ("auth-provider-arg", "exec-env"):
         for text in flags.many(flag):
             if "=" not in text and not text.endswith("-"):
-                raise CommandError(f"invalid {flag} format: {text}")
+                raise MisusedError(f"invalid {flag} format: {text}")
     _name(session, "user", wrong="unexpected args")
     if flags.text("token") and (flags.text("username") or flags.text("password")):
         raise CommandError(
@@ -187,7 +187,7 @@ async def set_context(session: Session) -> None:
             raise CommandError("no current context is set")
     else:
         if len(session.arguments) > 1:
-            raise CommandError(f"Unexpected args: [{' '.join(session.arguments)}]")
+            raise MisusedError(f"Unexpected args: [{' '.join(session.arguments)}]")
         name = session.arguments[0] if session.arguments else ""
         if not name:
             raise CommandError("you must specify a non-empty context name or --current")
@@ -231,7 +231,7 @@ def _remover(section: str, noun: str) -> Any:
 
 async def rename_context(session: Session) -> None:
     if len(session.arguments) != 2:
-        raise CommandError(f"Unexpected args: [{' '.join(session.arguments)}]")
+        raise MisusedError(f"Unexpected args: [{' '.join(session.arguments)}]")
     (old, new), config = session.arguments, config_of(session)
     if old not in config.contexts:
         raise CommandError(f'cannot rename the context "{old}", it\'s not in {config.default_file}')

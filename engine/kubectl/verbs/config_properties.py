@@ -12,7 +12,7 @@ from typing import Any
 from engine.api.golang.boolean import parse_bool
 from engine.client.kubeconfig import SECTIONS
 from engine.kubectl.command import Command
-from engine.kubectl.errors import CommandError
+from engine.kubectl.errors import CommandError, MisusedError
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.session import Session
 from engine.kubectl.verbs.config_files import File, config_of, file_of
@@ -84,7 +84,7 @@ async def unset_property(session: Session) -> None:
 
 def _arguments(session: Session, count: int) -> list[str]:
     if len(session.arguments) != count:
-        raise CommandError(f"Unexpected args: [{' '.join(session.arguments)}]")
+        raise MisusedError(f"Unexpected args: [{' '.join(session.arguments)}]")
     return session.arguments
 
 
