@@ -239,7 +239,7 @@ class ApiServer:
         self._api_services = ApiServices(self.backend, self._tasks, registry=resources)
         self._definitions.on_change = self._api_services.changed
         storage.converter = WebhookConverter(lookup, rng.stream("conversions"))
-        payloads = Payloads()
+        payloads = Payloads(definitions)
         self._debug = DebugEndpoints(self.backend, self.config, traces or RecentTraces(world.tracer), payloads=payloads)
         requests, access, audited = RequestMetrics(), AccessMetrics(), AuditMetrics()
         self._auditor = self._make_auditor(audited)

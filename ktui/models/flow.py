@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict, deque
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from ktui.models.exchange import FIRST_LINK, Exchange, Exchanges, Span, ended, started
 from ktui.models.flow_filter import FlowFilter
@@ -43,6 +43,15 @@ READERS = frozenset({"ktui", "kube-apiserver"})  # the screen, and the API serve
 WRITES = frozenset({"create", "update", "patch", "delete", "apply"})
 
 
+class _Write(NamedTuple):
+    """A client's."""
+
+    at: float
+    trace_id: str
+    is_delete: bool
+    is_refused: bool
+
+
 class FlowModel:
     """`show` are the kinds of noise that are not hidden; `chains` shows the chain of components' requests too."""
 
@@ -56,7 +65,7 @@ class FlowModel:
         self.lost = 0  # spans that came too fast for the connection
         self.skipped = 0  # spans that came too fast for this screen
         self.version = 0  # changes with everything that a reader could see
-        self._writes: deque[tuple[float, bool, str]] = deque(maxlen=20)  # clients': when, is it a delete, which trace
+        self._writes: deque[_Write] = deque(maxlen=20)
         self._passing: OrderedDict[str, None] = OrderedDict()  # traces that began with a read or a heartbeat
         self.newest = 0.0  # when the last span ended, in the seconds of spans
         self.has_model_time = False
@@ -142,11 +151,15 @@ class FlowModel:
 
     @property
     def story(self) -> str:
-        """The trace of a client's newest write; of those of one apply, or of one delete, the one that moves most."""
+        """The trace of a client's newest write, also of one that was refused; of those of one apply, or of one delete,
+        the one that moves most."""
         if not self._writes:
             return ""
-        newest, deletes, _ = self._writes[-1]
-        near = [trace for at, is_delete, trace in self._writes if at > newest - APPLY_SECONDS and is_delete is deletes]
+        newest = self._writes[-1]
+        if newest.is_refused:
+            return newest.trace_id
+        since = newest.at - APPLY_SECONDS
+        near = [each.trace_id for each in self._writes if each.at > since and each.is_delete is newest.is_delete]
         return max(near, key=lambda trace: len(self.traces.get(trace, ())))
 
     def spans_of(self, row: FlowRow) -> list[Span]:
@@ -296,9 +309,10 @@ class FlowModel:
 
     def _answer(self, root: Span) -> None:
         block = self._of_client.pop(root["id"], None)
-        is_write = root["verb"] in WRITES and root["outcome"] == "ok" and not kind_of(root["object"]).endswith("review")
+        is_write = root["verb"] in WRITES and not kind_of(root["object"]).endswith("review")
         if is_write and root["component"] != SETTER_UP:
-            self._writes.append((started(root), root["verb"] == "delete", root["traceId"]))
+            is_refused = root["outcome"] != "ok"
+            self._writes.append(_Write(started(root), root["traceId"], root["verb"] == "delete", is_refused))
         if block is None:
             return  # its links came before this model began to look
         block.response = response_row(root)

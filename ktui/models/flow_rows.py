@@ -167,7 +167,8 @@ def _link(span: Span) -> str:
     match span["hop"]:
         case 2:
             authenticator = detail.get("authenticator") or "authentication"
-            authorizer = detail.get("authorizer")  # decided at once for those whom no rule can stop
+            # Of reads, and of those whom no rule can stop, both are decided at once.
+            authorizer = detail.get("authorizer") or ("RBAC" if detail.get("verdict") == "deny" else "")
             return f"{authenticator} ✓ {authorizer}" if authorizer else str(authenticator)
         case 3:
             return str(detail.get("authorizer") or "RBAC")

@@ -136,8 +136,7 @@ class FlowScreen(FrameScreen):
     def on_flow_canvas_inspected(self, message: FlowCanvas.Inspected) -> None:
         self.inspect(message.row)
         self.add_class("inspecting")
-        if self.has_class("narrow"):
-            self.query_one(Inspector).focus()
+        self.query_one(Inspector).focus()
 
     @work(exclusive=True, group="inspect", exit_on_error=False)
     async def inspect(self, row: FlowRow | None) -> None:

@@ -39,6 +39,8 @@ def title(text: str) -> Text:
 def describe(span: Span, colours: Colours) -> Iterator[RenderableType]:
     """One hop: what, who, when, how long, and what was decided."""
     hop, outcome = span["hop"], span["outcome"]
+    if hop == 2 and span["detail"].get("verdict") == "deny":
+        hop = 3  # of a read both are one span: it was known who asks
     sign, tone = ("✓", "success") if outcome == "ok" else ("✖", "warning" if outcome in SOFT else "error")
     yield Text.assemble(
         (f"{LAMPS[hop - 1]} {HOP_NAMES[hop - 1]}", "bold"),
@@ -194,6 +196,8 @@ def payload(found: Mapping[str, Any], colours: Colours) -> Iterator[RenderableTy
 def _message(message: Mapping[str, Any], colours: Colours) -> Iterator[RenderableType]:
     for name, value in message["headers"].items():
         yield Text(f"{name}: {value}", "dim", overflow="fold")
+    if message.get("encoded"):
+        yield Text(f"{message['encoded']}, which stand for", "dim")
     if message.get("body") is not None:
         text = dump(shown_object(message["body"]))
         yield yaml_text(text, colours)

@@ -6,8 +6,11 @@ import orjson
 import pytest
 
 from engine.api.errors import ApiError
+from engine.api.protobuf_writing import delimited, key
 from engine.api.types import CONFIGMAPS
+from engine.api.wire import PROTOBUF
 from engine.apiserver.debug.etcd import METHODS
+from engine.apiserver.protobuf.wire import LENGTH
 from engine.client import Client
 from engine.clock import Clock, VirtualClock
 from engine.store.sqlite import SqliteStore
@@ -260,6 +263,47 @@ async def test_a_token_that_is_asked_for_is_hidden(client: Client, world: World)
     span = [span for span in world.tracer.recent if span.hop == 2 and span.verb == "create"][-1]
     shown = await get(client, "payloads", span=span.detail["payload"])
     assert shown["response"]["body"]["status"] == {**answer["status"], "token": "(hidden)"}
+
+
+def field(number: int, data: bytes) -> bytes:
+    return key(number, LENGTH) + delimited(data)
+
+
+TOKEN_REQUEST = b"".join(
+    (
+        b"k8s\0",
+        field(1, field(1, b"authentication.k8s.io/v1") + field(2, b"TokenRequest")),
+        field(2, field(2, field(1, b"here"))),
+    )
+)
+
+
+async def test_what_came_in_protobuf_can_be_read_but_for_its_token(client: Client, world: World) -> None:
+    """kubectl asks for a token in protobuf, and gets it so."""
+    accounts = "/api/v1/namespaces/default/serviceaccounts"
+    await client.request("POST", accounts, body={"metadata": {"name": "robot"}})
+    headers = {"content-type": PROTOBUF, "accept": f"{PROTOBUF},application/json"}
+    answer = await client.send("POST", f"{accounts}/robot/token", body=TOKEN_REQUEST, headers=headers)
+    assert (answer.status, answer.body[:4]) == (201, b"k8s\0")
+    span = [span for span in world.tracer.recent if span.hop == 2 and span.verb == "create"][-1]
+    shown = await get(client, "payloads", span=span.detail["payload"])
+    asked, told = shown["request"], shown["response"]
+    assert (asked["body"]["kind"], asked["body"]["spec"]["audiences"]) == ("TokenRequest", ["here"])
+    assert asked["encoded"] == f"{len(TOKEN_REQUEST)} bytes of protobuf"
+    assert told["body"]["status"]["token"] == "(hidden)"
+    await client.send("POST", accounts, body=b"k8s\0\xff\xff", headers=headers)
+    span = [span for span in world.tracer.recent if span.hop == 2 and span.verb == "create"][-1]
+    shown = await get(client, "payloads", span=span.detail["payload"])
+    assert shown["request"]["body"] == "(6 bytes of protobuf)"
+
+
+async def test_a_token_in_the_protocols_of_a_socket_is_hidden(client: Client, world: World) -> None:
+    headers = {"sec-websocket-protocol": "base64url.bearer.authorization.k8s.io.c2VjcmV0, v5.channel.k8s.io"}
+    await client.send("POST", "/api/v1/namespaces/default/configmaps", body=config_map("web"), headers=headers)
+    span = next(span for span in reversed(world.tracer.recent) if span.hop == 2 and span.verb == "create")
+    shown = await get(client, "payloads", span=span.detail["payload"])
+    offered = shown["request"]["headers"]["sec-websocket-protocol"]
+    assert offered == "base64url.bearer.authorization.k8s.io.(hidden), v5.channel.k8s.io"
 
 
 ENDLESS = "9" * 5000

@@ -264,6 +264,23 @@ def test_the_story_is_the_newest_write_and_of_one_apply_the_busiest() -> None:
     assert model.story == "later"  # what a new cluster comes with is nobody's story
 
 
+def test_the_newest_write_may_have_been_refused() -> None:
+    model = model_of(span("a", 1, trace="made", start=1), span("r", 9, trace="made", start=1.1))
+    refused = request("b", parent="b", trace="refused", hops=(2, 3, 4, 5), start=1.2)
+    refused[-1]["outcome"] = "Invalid"
+    model.add([*refused, span("b", 1, trace="refused", start=1.2, outcome="Invalid")])
+    assert model.story == "refused"
+
+
+def test_who_may_not_read_is_known_all_the_same() -> None:
+    """Both links of a read are one span."""
+    links = request("a", verb="get", hops=(2,))
+    links[0]["outcome"] = "Forbidden"
+    links[0]["detail"] |= {"authenticator": "x509", "authorizer": "", "verdict": "deny"}
+    chains = [row.label for row in model_of(*links).rows if row.kind is Kind.CHAIN]
+    assert chains == ["x509 ✓ RBAC ✖"]
+
+
 def test_the_newest_time_is_that_of_what_ended_last() -> None:
     model = model_of(span("late", 9, start=40), span("early", 9, start=5, wall_ms=500.0, model_ms=0.0))
     assert model.newest == pytest.approx(started(span("", 9, start=40)) + 0.003)

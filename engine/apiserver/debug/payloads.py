@@ -1,6 +1,7 @@
 """What the newest requests carried: the reference that a hop-2 span's `payload` names.
 
-Bounded by count and by size; a body above the limit is left out and said to be so. Credentials are never kept.
+Bounded by count and by size; a body above the limit is left out and said to be so. Credentials are never shown. A body
+in protobuf is told as the value that it stands for, `encoded` with the bytes that it took.
 """
 
 from __future__ import annotations
@@ -11,21 +12,27 @@ from typing import Any
 
 import orjson
 
+from engine.api.errors import ApiError
+from engine.api.schema import Definitions
 from engine.api.types import Object
 from engine.api.wire import Request, Response
+from engine.apiserver.protobuf.decoding import MAGIC, decode_body
 
 KEPT = 500
 MAX_BYTES = 256 * 1024
 MAX_ITEMS = 100
 HIDDEN = "(hidden)"
 _HIDDEN = frozenset(("authorization", "cookie", "proxy-authorization", "set-cookie"))
+_SOCKET_PROTOCOL = "sec-websocket-protocol"  # in which browsers send their tokens
+_BEARER = "base64url.bearer.authorization.k8s.io."
 _TOKENS = {"TokenRequest": "status", "TokenReview": "spec"}  # kind → where its token is
 
 
 class Payloads:
     """By the id of the span; the oldest make way. In-process bodies are frozen and only referred to."""
 
-    def __init__(self) -> None:
+    def __init__(self, definitions: Definitions) -> None:
+        self._definitions = definitions
         self._kept: OrderedDict[str, tuple[Request, Response | None]] = OrderedDict()
 
     def keep(self, span_id: str, request: Request, response: Response | None) -> None:
@@ -45,20 +52,36 @@ class Payloads:
                 "path": request.path,
                 "query": request.query,
                 "headers": _headers(request.headers),
-                "body": _shown(request.body),
+                **self._body(request.body),
             }
         }
         if response is not None:
             shown["response"] = {
                 "status": response.status,
                 "headers": _headers(response.headers),
-                "body": _shown(response.body),
+                **self._body(response.body),
             }
         return shown
 
+    def _body(self, body: Any) -> Object:
+        if not isinstance(body, bytes) or not body.startswith(MAGIC):
+            return {"body": _shown(body)}
+        told = f"{len(body)} bytes of protobuf"
+        try:
+            return {"body": _shown(decode_body(self._definitions, body)), "encoded": told}
+        except ApiError:
+            return {"body": f"({told})"}  # of a kind that is not known here: what is in it is not known either
+
 
 def _headers(headers: Mapping[str, str]) -> dict[str, str]:
-    return {name: HIDDEN if name in _HIDDEN else value for name, value in headers.items()}
+    return {name: _header(name, value) for name, value in headers.items()}
+
+
+def _header(name: str, value: str) -> str:
+    if name == _SOCKET_PROTOCOL:
+        offered = (each.strip() for each in value.split(","))
+        return ", ".join(f"{_BEARER}{HIDDEN}" if each.startswith(_BEARER) else each for each in offered)
+    return HIDDEN if name in _HIDDEN else value
 
 
 def _shown(body: Any) -> Any:
