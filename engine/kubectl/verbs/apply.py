@@ -15,7 +15,7 @@ from engine.kubectl.apply_patch import difference, merged
 from engine.kubectl.change_cause import RECORD, recorded
 from engine.kubectl.command import Command
 from engine.kubectl.deletion import delete_unwatched, propagation
-from engine.kubectl.errors import CommandError, FlagError, NamespaceError, UsageError, of, with_source
+from engine.kubectl.errors import Aggregate, CommandError, FlagError, NamespaceError, UsageError, of, with_source
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import ALL, DRY_RUN, PRINT, SELECTOR, VALIDATE, deletion, field_manager, filename
 from engine.kubectl.printers.objects import result_printer, structured_printer, without_managed_fields
@@ -351,20 +351,23 @@ async def _apply(session: Session, applier: Applier, group: apply_sets.ApplySet 
     selection = Selection.of_flags(session, verb="apply")
     selection.fetch = False
     selection.validate = "" if applier.validation == "Ignore" else applier.validation
-    infos, errors = await collect(session, selection)
-    if not infos and not errors:
+    infos, unread = await collect(session, selection)
+    if not infos and not unread:
         raise CommandError("no objects passed to apply")
     if group is not None:
         group.label(infos)
         await group.begin(infos, dry_run=applier.dry_run, validation=applier.validation)
+    errors: list[Exception] = []
     for info in infos:
         session.working_on(info.resource, info.name, info.namespace)
         try:
             await applier(info)
         except (ApiError, CommandError) as error:
             errors.append(error)
-    if errors:
-        raise of(errors)
+    if unread and errors:  # all that is wrong with manifests counts as one
+        raise Aggregate([Aggregate(unread), *errors])
+    if unread or errors:
+        raise of(unread or errors)
 
 
 COMMAND = Command(

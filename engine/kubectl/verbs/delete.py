@@ -49,6 +49,7 @@ async def run(session: Session) -> None:
         session.err(IMMEDIATE)
     policy = propagation(session)
     errors: list[Exception] = []
+    unread: list[Exception] = []  # what is wrong with manifests, which counts as one and is told last
     deleted: list[tuple[Info, str]] = []
     missing = False  # whether one of them need not be there, and was not
     found = [item async for item in infos(session, selection)]
@@ -59,7 +60,7 @@ async def run(session: Session) -> None:
         session.err("Warning: deleting cluster-scoped resources, not scoped to the provided namespace")
     for item in found:
         if isinstance(item, Exception):
-            errors.append(item)
+            (unread if selection.of_manifests else errors).append(item)
             continue
         session.working_on(item.resource, item.name, item.namespace)
         try:
@@ -72,6 +73,8 @@ async def run(session: Session) -> None:
             continue
         deleted.append((item, uid))
         report(session, item, forced=grace == 0, dry_run=dry_run)
+    if unread:
+        errors.append(Aggregate(unread) if errors else of(unread))
     if errors:
         raise Aggregate(errors) if missing else of(errors)
     if not deleted:
