@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from engine.trace import Hop, SpanContext
-from engine.trace.archive import TraceArchive
+from engine.trace.archive import RecentTraces, TraceArchive
 from engine.world import World
 
 
@@ -31,6 +31,21 @@ async def kept(file: Path, world: World) -> list[str]:
 
 async def test_spans_outlive_a_restart(world: World, tmp_path: Path) -> None:
     assert await kept(tmp_path / "traces.db", world) == ["pod/default/a"]
+
+
+async def test_a_write_that_was_only_tried_is_not_the_newest_of_its_object(world: World, tmp_path: Path) -> None:
+    archive = TraceArchive(tmp_path / "traces.db", world.tracer, world.clock)
+    await archive.start()
+    written = []
+    queries: list[dict[str, list[str]]] = [{}, {"dryRun": ["All"]}]
+    for query in queries:
+        detail = {"method": "PATCH", "path": "/api/v1/namespaces/default/pods/a", "query": query}
+        span = world.tracer.span(Hop.CLIENT, component="kubectl", verb="patch", object="pod/default/a", detail=detail)
+        with span:
+            written.append(span.trace_id)
+    assert await archive.find("pod/default/a") == written[0]
+    assert await RecentTraces(world.tracer).find("pod/default/a") == written[0]
+    await archive.stop()
 
 
 async def test_spans_of_several_traces_come_back_whole_and_in_their_order(world: World, tmp_path: Path) -> None:

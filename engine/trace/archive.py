@@ -73,8 +73,9 @@ class TraceSource(Protocol):
 
 
 def _is_keystroke(span: Span) -> bool:
-    """A client's request about the object: what its story starts with."""
-    return span.hop is Hop.CLIENT and span.verb in WRITES and span.outcome == "ok"
+    """A client's request about the object: what its story starts with. One that was only tried starts none."""
+    is_write = span.hop is Hop.CLIENT and span.verb in WRITES and span.outcome == "ok"
+    return is_write and not (span.detail.get("query") or {}).get("dryRun")
 
 
 def _is_birth(span: Span) -> bool:

@@ -29,6 +29,7 @@ NARROWEST_LAST = 8
 GAP = 3
 NARROW_GAP = 2
 MARKED = "◆"
+MORE_LEFT, MORE_RIGHT = "‹", "›"  # there are columns beyond the edge
 LIT = "•"
 DRAWN_KEPT = 1_000  # rows
 FEW = 200  # rows whose cells may all be measured for a frame
@@ -268,6 +269,10 @@ class Grid(SelfDrawn, can_focus=True):
         if y == 0:
             line = Line(whole)
             self._put_cells(line, self._columns, self._style(bold=True, dim=True))
+            if offset + width < whole:
+                line.put(offset + width - 1, MORE_RIGHT, self._style("accent", bold=True))
+            if offset:
+                line.put(offset, MORE_LEFT, self._style("accent", bold=True))
             return line.strip(self._style()).crop(offset, offset + width)
         index = y - 1 + int(self.scroll_offset.y)
         if index >= len(self._rows):

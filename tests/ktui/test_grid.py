@@ -26,6 +26,24 @@ def rows(count: int, cell: str = "Running") -> list[GridRow]:
     return [GridRow(f"web-{number}", (f"web-{number}", cell)) for number in range(count)]
 
 
+async def test_columns_beyond_the_edge_are_told() -> None:
+    app = Window()
+    async with app.run_test(size=(40, 6)) as pilot:
+        cells = tuple("x" * 20 for _ in range(4))
+        app.grid.show(("ONE", "TWO", "THREE", "FOUR"), [GridRow("a", cells)])
+        await pilot.pause()
+        assert (app.lines[0][0], app.lines[0][-1]) == (" ", "›")
+        await pilot.press("right")
+        await pilot.pause()
+        assert (app.lines[0][0], app.lines[0][-1]) == ("‹", "›")
+        app.grid.scroll_to(x=app.grid.max_scroll_x, animate=False)
+        await pilot.pause()
+        assert (app.lines[0][0], app.lines[0][-1]) == ("‹", " ")
+        app.grid.show(("ONE",), [GridRow("a", ("x",))])
+        await pilot.pause()
+        assert "›" not in app.lines[0]
+
+
 async def test_the_row_under_the_cursor_stays_in_sight_when_the_table_gets_less_room() -> None:
     app = Window()
     async with app.run_test(size=(40, 20)) as pilot:
