@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from engine.api.errors import ApiError
@@ -50,6 +52,12 @@ async def test_a_failure_becomes_the_outcome(world: World) -> None:
     with pytest.raises(ZeroDivisionError), world.tracer.span(Hop.STORE, component="etcd", verb="put") as broken:
         raise ZeroDivisionError
     assert (refused.outcome, broken.outcome) == ("Conflict", "ZeroDivisionError")
+
+
+async def test_what_is_given_up_is_canceled(world: World) -> None:
+    with pytest.raises(asyncio.CancelledError), world.tracer.span(Hop.KUBELET, component="kubelet", verb="PullImage"):
+        raise asyncio.CancelledError
+    assert world.tracer.recent[-1].outcome == "Canceled"
 
 
 async def test_a_slow_subscriber_loses_its_oldest_spans_and_knows_how_many(world: World) -> None:

@@ -40,8 +40,9 @@ async def test_a_write_that_was_only_tried_is_not_the_newest_of_its_object(world
     queries: list[dict[str, list[str]]] = [{}, {"dryRun": ["All"]}]
     for query in queries:
         detail = {"method": "PATCH", "path": "/api/v1/namespaces/default/pods/a", "query": query}
-        span = world.tracer.span(Hop.CLIENT, component="kubectl", verb="patch", object="pod/default/a", detail=detail)
-        with span:
+        with world.tracer.span(
+            Hop.CLIENT, component="kubectl", verb="patch", object="pod/default/a", detail=detail
+        ) as span:
             written.append(span.trace_id)
     assert await archive.find("pod/default/a") == written[0]
     assert await RecentTraces(world.tracer).find("pod/default/a") == written[0]

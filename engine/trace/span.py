@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -139,7 +140,7 @@ class Span:
         wall_ms = (wall() - self.began - self.slept_s) * 1000
         self.wall_ms = wall_ms if wall_ms > 0.0 else 0.0
         if error is not None and self.outcome == "ok":
-            self.outcome = getattr(error, "reason", None) or type(error).__name__
+            self.outcome = getattr(error, "reason", None) or _name(error)
         tracer, token = self.tracer, self.token
         self.outer = self.tracer = self.token = None
         if token is not None:
@@ -174,3 +175,8 @@ class Span:
 
 # The span that a task is in.
 CURRENT: ContextVar[Span | None] = ContextVar("span", default=None)
+
+
+def _name(error: BaseException) -> str:
+    """What was given up is told in Go's word."""
+    return "Canceled" if isinstance(error, asyncio.CancelledError) else type(error).__name__

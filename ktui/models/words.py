@@ -36,14 +36,14 @@ CODES = {
     "ServiceUnavailable": 503,
 }
 # Not what was hoped for, and nothing wrong: it is tried again, or what one asks for is not there.
-SOFT = frozenset({"NotFound", "Conflict", "AlreadyExists", "RetryLater", "CancelledError"})
+SOFT = frozenset({"NotFound", "Conflict", "AlreadyExists", "RetryLater", "Canceled"})
 # What such outcomes mean, for who meets them in a trace.
 EXPLAINED = {
     "RetryLater": "the component's cache has not seen its own last write yet: it comes back to it",
     "Conflict": "somebody had changed the object meanwhile: it is read and tried again",
     "AlreadyExists": "it was created before, by somebody who did not see it yet",
     "NotFound": "it had gone meanwhile, or was not there yet",
-    "CancelledError": "whoever waited for it went away",
+    "Canceled": "whoever waited for it went away",
 }
 SHORT_NAMES = {
     "deployments": "deploy",
