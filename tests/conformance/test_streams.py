@@ -108,7 +108,7 @@ def test_files_are_copied_both_ways(kubectl: Kubectl, box: str, tmp_path: Path) 
     here, back = tmp_path / "here", tmp_path / "back"
     here.write_bytes(bytes(range(256)))
     kubectl("cp", str(here), f"{box}:/tmp/there", "-c", "main").ok()
-    assert kubectl("exec", box, "-c", "main", "--", "wc", "-c", "/tmp/there").ok() == "256\n"
+    assert kubectl("exec", box, "-c", "main", "--", "wc", "-c", "/tmp/there").ok() == "256 /tmp/there\n"
     assert kubectl("cp", f"{box}:/tmp/there", str(back), "-c", "main").code == 0
     assert back.read_bytes() == here.read_bytes()
 
