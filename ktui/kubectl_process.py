@@ -76,7 +76,8 @@ class _Worker:
         code = await self._process.wait()
         for number, command in tuple(self._commands.items()):
             if command.is_wanted:
-                command.stderr.write(f"error: the process that did this has ended (exit code {code})\n")
+                how = f"was killed by signal {-code}" if code < 0 else f"has ended with exit code {code}"
+                command.stderr.write(f"error: the process that did this {how}\n")
             self._over(number, 1)
 
     def _heard(self, answer: dict[str, Any]) -> None:

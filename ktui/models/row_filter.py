@@ -26,6 +26,7 @@ FUZZY = "-f"
 EXPRESSION_SIGNS = frozenset("^$|*+?\\[(")
 _WORD = re.compile(r"\S+\s+(?:not)?in\s*\([^)]*\)\S*|\S+")  # `env in (a, b)` is one word
 _SIGN = re.compile(r"^[^\w\s-] ")  # what goes with a colour: `✓ ready`
+_NAME = re.compile(r"[A-Za-z][A-Za-z-]*!?")
 BETWEEN = " -./_:,"
 CELL_END = "\0"
 Condition = Callable[[GridRow], bool]
@@ -38,7 +39,8 @@ def split(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class RowFilter:
-    """`problem` is what is wrong with the text; then nothing is filtered."""
+    """`problem` is what is wrong with the text; then nothing is filtered. `unknown` are the names of columns that there
+    are not: such a word is looked for as it stands."""
 
     text: str = ""
     labels: LabelSelector = EVERYTHING
@@ -46,12 +48,13 @@ class RowFilter:
     words: tuple[str, ...] = ()
     patterns: tuple[re.Pattern[str], ...] = ()  # of characters in their order
     conditions: tuple[tuple[int, bool, str], ...] = ()  # the column's index, whether it must be equal, the value
+    unknown: tuple[str, ...] = ()
     problem: str = ""
 
     @classmethod
     def parse(cls, text: str, titles: Sequence[str]) -> RowFilter:
         columns = {title.rstrip("↑↓").lower().replace(" ", "-"): index for index, title in enumerate(titles)}
-        labels, fields, words, conditions, patterns = "", "", [], [], []
+        labels, fields, words, conditions, patterns, unknown = "", "", [], [], [], []
         pending = iter(split(text))
         for word in pending:
             flag, equals, value = word.partition("=")
@@ -65,11 +68,12 @@ class RowFilter:
                 conditions.append((column, not flag.endswith("!"), value.removeprefix("=").lower()))
             else:
                 words.append(word.lower())
+                unknown += [flag] if equals and _NAME.fullmatch(flag) else []
         try:
             selector = LabelSelector.parse(labels)
         except ApiError as error:
             return cls(text, problem=error.message)
-        return cls(text, selector, fields, tuple(words), tuple(patterns), tuple(conditions))
+        return cls(text, selector, fields, tuple(words), tuple(patterns), tuple(conditions), tuple(unknown))
 
     def takes(self, row: GridRow) -> bool:
         return (

@@ -26,6 +26,7 @@ WIDE_FROM = 150
 NODES_HINT = "node-1  ·  !cordoned  ·  -l topology.kubernetes.io/zone=zone-a"
 WORKERS_HINT = "web  ·  back-off  ·  -l app=web  ·  !idle"
 EMPTY = "No node here. The cluster was started without any: ktui up --nodes 3"
+NO_NODE = "No node is under the cursor."
 NO_PODS = "No Pod runs here. Apply some:  :apply -f samples/web.yaml"
 
 
@@ -114,7 +115,7 @@ class NodesScreen(PolledScreen):
         self.pod_workers.title = f"Pod workers of {self.subject}" if self.subject else "Pod workers"
         self.pod_workers.problem = self._inside_problem
         rows = self.model.workers(self.ktui.summary.now) if is_known else []
-        self.pod_workers.show(WORKER_TITLES, rows, empty=NO_PODS if is_known else "…")
+        self.pod_workers.show(WORKER_TITLES, rows, empty=NO_PODS if is_known else ASKING if self.subject else NO_NODE)
         self._draw_detail(is_known)
 
     def _draw_detail(self, is_known: bool) -> None:

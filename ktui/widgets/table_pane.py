@@ -96,7 +96,11 @@ class TablePane(Guarded, Stack):
     @property
     def _if_filtered(self) -> str:
         unseen = f"\n{self.left_out.capitalize()}; the filter does not look there." if self.left_out else ""
-        return f"No row meets the filter. Esc takes it away.{unseen}"
+        unknown = self.view.filter(self.titles).unknown
+        missing = (
+            f"\nThere is no column {' or '.join(name.rstrip('!').upper() for name in unknown)} here." if unknown else ""
+        )
+        return f"No row meets the filter. Esc takes it away.{missing}{unseen}"
 
     def _why_empty(self) -> str:
         if not self.problem:

@@ -66,6 +66,12 @@ def test_a_selector_that_cannot_be_read_filters_nothing_and_says_why() -> None:
     assert all(wanted.takes(row) for row in ROWS)
 
 
+def test_a_column_that_there_is_not_is_looked_for_as_a_word_and_told() -> None:
+    wanted = RowFilter.parse("node=node-1 foo!=x status=Running app.io/a=b", TITLES)
+    assert wanted.unknown == ("node", "foo!")
+    assert wanted.words == ("node=node-1", "foo!=x", "app.io/a=b")
+
+
 def test_a_field_selector_is_left_to_the_server() -> None:
     wanted = RowFilter.parse("--field-selector spec.nodeName=node-1 web", TITLES)
     assert (wanted.fields, wanted.words) == ("spec.nodeName=node-1", ("web",))

@@ -169,7 +169,7 @@ async def test_a_process_that_is_killed_says_so_and_the_next_command_has_another
     await said.has("kube-system")
     os.kill(children("ktui.kubectl_worker")[0], signal.SIGKILL)
     assert await watch == 1
-    assert said.getvalue().endswith("error: the process that did this has ended (exit code -9)\n")
+    assert said.getvalue().endswith("error: the process that did this was killed by signal 9\n")
     assert await do("get nodes") == 0
 
 

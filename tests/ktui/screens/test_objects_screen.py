@@ -493,6 +493,14 @@ async def test_the_inside_of_another_object_begins_at_its_top(show: Show) -> Non
         await driver.sees("apiVersion: v1")
 
 
+async def test_a_filter_on_a_column_that_is_not_shown_says_so(show: Show) -> None:
+    async with show() as driver:
+        await show_maps(driver, "one")
+        await driver.press("slash")
+        await driver.type("node=node-1")
+        await driver.sees("No row meets the filter", "There is no column NODE here.")
+
+
 async def test_a_field_selector_is_the_server_s_to_apply(show: Show) -> None:
     async with show() as driver:
         grid = await show_maps(driver, "one", "two")
