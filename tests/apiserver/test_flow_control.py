@@ -142,7 +142,9 @@ async def test_a_schema_says_whether_its_level_exists(client: Client, world: Wor
 
 async def test_a_schema_counts_for_the_next_request(client: Client, client_for: ClientFor) -> None:
     jane = client_for("jane", "system:masters-of-none")
-    uids = {each["metadata"]["uid"]: each["metadata"]["name"] for each in (await client.list(SCHEMAS)).items}
+    uids: dict[str, str] = {
+        each["metadata"]["uid"]: each["metadata"]["name"] for each in (await client.list(SCHEMAS)).items
+    }
 
     async def flow() -> str:
         answer = await jane.send("GET", PODS.path("default"))
