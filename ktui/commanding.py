@@ -182,8 +182,12 @@ class Commanding(Places):
         """
         if self.session.address is None:
             return await self._here(argv, stdout, stderr)
-        address, namespace = await self.session.address(), self.command_namespace
-        return await self.kubectl_process.run(argv, address, namespace=namespace, stdout=stdout, stderr=stderr)
+        try:
+            address, namespace = await self.session.address(), self.command_namespace
+            return await self.kubectl_process.run(argv, address, namespace=namespace, stdout=stdout, stderr=stderr)
+        except OSError as error:  # there is no engine, or no process to be had
+            stderr.write(f"error: {error}\n")
+            return 1
 
     async def _here(self, argv: tuple[str, ...], stdout: TextIO, stderr: TextIO) -> int:
         return await self._talk(argv, io.StringIO(), stdout, stderr)

@@ -112,15 +112,15 @@ class KubectlProcess:
         self._clock = clock
         self._worker: _Worker | None = None
         self._starting = asyncio.Lock()
-        self._retiring: set[asyncio.Task[None]] = set()
+        self._retiring: dict[asyncio.Task[None], _Worker] = {}
 
     async def warm(self) -> _Worker:
         """The process: a new one where there is none, or where it is still at what nobody waits for. Raises OSError."""
         async with self._starting:
             if self._worker is not None and not self._worker.is_ready:
                 retiring = asyncio.create_task(self._worker.retire())
-                self._retiring.add(retiring)
-                retiring.add_done_callback(self._retiring.discard)
+                self._retiring[retiring] = self._worker
+                retiring.add_done_callback(self._retiring.pop)
                 self._worker = None
             if self._worker is None:
                 self._worker = await _Worker.start(self._clock)
@@ -141,7 +141,5 @@ class KubectlProcess:
 
     async def close(self) -> None:
         """What still runs ends with it."""
-        for retiring in tuple(self._retiring):
-            retiring.cancel()
-        if self._worker is not None:
-            await self._worker.end()
+        workers = [*self._retiring.values(), *([self._worker] if self._worker is not None else [])]
+        await asyncio.gather(*(worker.end() for worker in workers))

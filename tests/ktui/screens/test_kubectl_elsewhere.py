@@ -153,8 +153,26 @@ async def test_a_process_that_is_still_at_what_nobody_waits_for_is_replaced(
     watch.cancel()
     await asyncio.gather(watch, return_exceptions=True)
     assert await do("create ns quick") == 0
+    assert len(children("ktui.kubectl_worker")) == 2
     await until(lambda: busy not in children("ktui.kubectl_worker"))
     assert len(children("ktui.kubectl_worker")) == 1
+
+
+async def test_leaving_ends_all_processes(address: Address) -> None:
+    kubectl, said = KubectlProcess(Clock()), Said()
+    for _ in range(2):
+        watch = asyncio.create_task(
+            kubectl.run(["get", "ns", "-w"], address, namespace="default", stdout=said, stderr=said)
+        )
+        await said.has("kube-system")
+        for pid in children("ktui.kubectl_worker"):
+            os.kill(pid, signal.SIGSTOP)
+        watch.cancel()
+        await asyncio.gather(watch, return_exceptions=True)
+        said = Said()
+    assert len(children("ktui.kubectl_worker")) == 2
+    await kubectl.close()
+    assert children("ktui.kubectl_worker") == []
 
 
 async def test_a_process_that_is_killed_says_so_and_the_next_command_has_another(
@@ -219,6 +237,16 @@ async def test_a_pane_shows_what_it_prints_and_leaving_it_ends_the_command(show:
         worker = children("ktui.kubectl_worker")
         assert len(worker) == 1
     assert children("ktui.kubectl_worker") == []
+
+
+async def test_an_engine_that_did_not_start_is_what_a_pane_says(show: Show, session: Session) -> None:
+    async def nowhere() -> Address:
+        raise ConnectionError("the port is in use")
+
+    async with show(size=(120, 40)) as driver:
+        session.address = nowhere
+        await driver.command("get nodes")
+        await driver.sees("error: the port is in use", "✖ exit code 1")
 
 
 async def until(holds: Callable[[], bool]) -> None:
