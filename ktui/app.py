@@ -224,7 +224,6 @@ class KtuiApp(Guarded, JobControl, Pictured, Listening, Steered, Touring, Forwar
             self.start_tour()
 
     async def on_unmount(self) -> None:
-        self.settings.remember(self.history)
         if "kubectl_process" in self.__dict__:
             await self.kubectl_process.close()
 
@@ -262,6 +261,7 @@ class KtuiApp(Guarded, JobControl, Pictured, Listening, Steered, Touring, Forwar
     def on_command_line_entered(self, message: CommandLine.Entered) -> None:
         from engine.kubectl.tree import ROOT
 
+        self.settings.remember(message.text)
         verbs = {name for command in ROOT.children for name in (command.name, *command.aliases)}
         match route(message.text, screens=SCREENS, verbs=verbs):
             case ToScreen() | ToNamespace() | ToResource() | ToObject() | ToTree() | ToAliases() as place:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -69,12 +70,18 @@ class Places(TypedAhead):
             return None
 
     async def resource_words(self) -> list[tuple[str, str]]:
-        """The plural and the kind of every resource that can be listed; none while the engine does not say."""
+        """The plural, with its group where it has a namesake, and the kind of every resource that can be listed; none
+        while the engine does not say."""
         try:
             found = await self.discovery.resources(self.session.client)
         except (ApiError, ConnectionError):
             return []
-        return sorted({(resource.gvr.resource, resource.kind) for resource in found if "list" in resource.verbs})
+        kinds = {(each.gvr.resource, each.gvr.group): each.kind for each in found if "list" in each.verbs}
+        namesakes = Counter(plural for plural, _ in kinds)
+        return sorted(
+            (f"{plural}.{group}" if group and namesakes[plural] > 1 else plural, kind)
+            for (plural, group), kind in kinds.items()
+        )
 
     async def resource_lines(self) -> dict[str, str]:
         """Every resource that can be listed: its whole name, and a line with its names and its kind."""

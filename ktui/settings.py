@@ -108,12 +108,16 @@ class Settings:
         """What was typed after `:` before."""
         file = self._file("history")
         try:
-            return file.read_text().splitlines()[-HISTORY_KEPT:] if file is not None else []
+            lines = file.read_text().splitlines() if file is not None else []
         except (OSError, UnicodeDecodeError):
             return []
+        if len(lines) > 2 * HISTORY_KEPT:
+            self._write("history", "".join(f"{line}\n" for line in lines[-HISTORY_KEPT:]))
+        return lines[-HISTORY_KEPT:]
 
-    def remember(self, history: list[str]) -> None:
-        self._write("history", "".join(f"{line}\n" for line in history[-HISTORY_KEPT:]))
+    def remember(self, line: str) -> None:
+        """At once, behind what other screens have remembered."""
+        self._write("history", f"{line}\n", mode="a")
 
     @property
     def has_toured(self) -> bool:
@@ -126,14 +130,15 @@ class Settings:
     def _file(self, name: str) -> Path | None:
         return self.state_folder / name if self.state_folder is not None else None
 
-    def _write(self, name: str, text: str) -> None:
+    def _write(self, name: str, text: str, *, mode: str = "w") -> None:
         """A disk that is full or read-only costs the memory, not the screen."""
         file = self._file(name)
         if file is None:
             return
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text)
+            with file.open(mode) as opened:
+                opened.write(text)
         except OSError as error:
             self.problems.append(f"{file} cannot be written: {error}")
 

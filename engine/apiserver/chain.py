@@ -43,7 +43,7 @@ from engine.apiserver.routing import check_start
 from engine.apiserver.warning_headers import warning_header
 from engine.clock import wall
 from engine.rng import Rng
-from engine.store.types import NoSpaceError, RequestTooLargeError, StoreError
+from engine.store.types import StoreError
 from engine.trace import Hop, Span, SpanContext
 from engine.world import World
 
@@ -156,10 +156,10 @@ class Chain:
             return await self._traced(call)
         except ApiError as error:
             return _failed(error)
-        except (NoSpaceError, RequestTooLargeError) as error:
-            return _failed(ApiError(500, "", str(error)))  # passed on as etcd says it
         except StoreError as error:
-            return _failed(unavailable(str(error)))
+            # What etcd says is passed on as it is (apiserver handlers/responsewriters/status.go, ErrorToAPIStatus).
+            is_etcds = str(error).startswith("etcdserver: ")
+            return _failed(ApiError(500, "", str(error)) if is_etcds else unavailable(str(error)))
         except RecursionError:  # Go looks deeper into a body than Python can call
             return _failed(bad_request(TOO_DEEP))
         except Exception as error:

@@ -13,7 +13,10 @@ from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 
 class StoreError(Exception):
-    """The store refused or failed; the message is etcd's where etcd has one."""
+    """The store refused or failed; the message is etcd's where etcd has one. `reason` is the name of the code that gRPC
+    has for it (etcd api/v3rpc/rpctypes/error.go)."""
+
+    reason = "Unknown"
 
 
 class CompactedError(StoreError):
@@ -37,12 +40,16 @@ class EmptyRangeError(StoreError):
 
 
 class NoSpaceError(StoreError):
+    reason = "ResourceExhausted"
+
     def __init__(self) -> None:
         super().__init__("etcdserver: mvcc: database space exceeded")
 
 
 class StoreUnavailableError(StoreError):
     """Writes cannot be made durable now (disk full, file locked, no quorum); reads may go on."""
+
+    reason = "Unavailable"
 
 
 class LeaseNotFoundError(StoreError):
@@ -59,6 +66,8 @@ class KeyNotFoundError(StoreError):
 
 class RequestTooLargeError(StoreError):
     """More than 1.5 MiB in one transaction, etcd's --max-request-bytes."""
+
+    reason = "InvalidArgument"
 
     def __init__(self) -> None:
         super().__init__("etcdserver: request is too large")

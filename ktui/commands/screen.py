@@ -72,23 +72,22 @@ def _mind_signals(app: KtuiApp) -> None:
         return
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, app.exit, "")
-    loop.add_signal_handler(signal.SIGHUP, _hang_up, app)
+    loop.add_signal_handler(signal.SIGHUP, _hang_up)
     if os.isatty(0):
         terminal = select.poll()
         terminal.register(0, 0)
-        _mind_terminal(app, terminal)
+        _mind_terminal(terminal)
 
 
-def _mind_terminal(app: KtuiApp, terminal: select.poll) -> None:
+def _mind_terminal(terminal: select.poll) -> None:
     """That it has gone is told to the leader of its session alone, which waits for its child if it is `make`."""
     if terminal.poll(0):
-        _hang_up(app)
+        _hang_up()
     else:
-        asyncio.get_running_loop().call_later(TERMINAL_SECONDS, _mind_terminal, app, terminal)
+        asyncio.get_running_loop().call_later(TERMINAL_SECONDS, _mind_terminal, terminal)
 
 
-def _hang_up(app: KtuiApp) -> None:
-    app.settings.remember(app.history)
+def _hang_up() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     os.kill(os.getpid(), signal.SIGHUP)
 

@@ -107,15 +107,16 @@ def tiles(node: Json) -> Tiles:
 
 
 def status_words(node: Json) -> tuple[str, str]:
+    """As kubectl has them (kubernetes pkg/printers/internalversion, printNode)."""
     match node["ready"]:
         case "True":
             sign, words, tone = DONE, "Ready", "foreground"
-        case "False":
-            sign, words, tone = WRONG, "NotReady", "error"
+        case "":
+            sign, words, tone = WRONG, "Unknown", "error"  # no kubelet has said anything yet
         case _:
             sign, words, tone = WRONG, "NotReady", "error"
     if node["unschedulable"]:
-        words, tone = f"{words},cordoned", tone if tone == "error" else "warning"
+        words, tone = f"{words},SchedulingDisabled", tone if tone == "error" else "warning"
     return f"{sign} {words}", tone
 
 

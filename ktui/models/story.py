@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from engine.latency import REALISTIC
 from ktui.models.exchange import Span, ended, is_dry_run, started
@@ -78,12 +78,19 @@ def tell(spans: Iterable[Span]) -> Story | None:
 class _Seen:
     """What is known of one hop."""
 
-    is_failed: bool = False
+    failed: set[str] = field(default_factory=set)  # what went wrong with, and has not gone well since
     model_ms: float = 0.0  # of the longest span
     wall_ms: float = 0.0
 
+    @property
+    def is_failed(self) -> bool:
+        return bool(self.failed)
+
     def take(self, span: Span) -> None:
-        self.is_failed |= span["outcome"] != "ok" and span["outcome"] not in SOFT
+        if span["outcome"] == "ok":
+            self.failed.discard(span["object"])
+        elif span["outcome"] not in SOFT:
+            self.failed.add(span["object"])
         self.model_ms = max(self.model_ms, span["model_ms"])
         self.wall_ms = max(self.wall_ms, span["wall_ms"])
 
@@ -227,7 +234,9 @@ class Tally:
             seen = self._seen.get(hop)
             if seen is not None:
                 took = seen.model_ms if self._has_model_time else seen.wall_ms
-                yield self._lit(hop, seen, took)
+                # What is refused, and not tried again by the server, ends there, however soft the refusal.
+                is_end = self._is_refused and root["outcome"] not in ("", "ok") and hop == min(reached, LAST_LINK)
+                yield Lamp(hop, FAILED, took) if is_end else self._lit(hop, seen, took)
             elif hop == COMES_WITH_AUTHENTICATION and reached > hop:
                 yield Lamp(hop, DONE)
             elif hop > reached and (is_over or self._has_ended(root, reached)):

@@ -33,6 +33,9 @@ CODES = {
     "Invalid": 422,
     "TooManyRequests": 429,
     "InternalError": 500,
+    "InvalidArgument": 500,
+    "ResourceExhausted": 500,
+    "Unavailable": 500,
     "ServiceUnavailable": 503,
 }
 # Not what was hoped for, and nothing wrong: it is tried again, or what one asks for is not there.

@@ -23,7 +23,7 @@ from ktui.widgets.kubelet_details import node_parts, pod_parts
 from ktui.widgets.table_pane import TablePane
 
 WIDE_FROM = 150
-NODES_HINT = "node-1  ·  !cordoned  ·  -l topology.kubernetes.io/zone=zone-a"
+NODES_HINT = "node-1  ·  !disabled  ·  -l topology.kubernetes.io/zone=zone-a"
 WORKERS_HINT = "web  ·  back-off  ·  -l app=web  ·  !idle"
 EMPTY = "No node here. The cluster was started without any: ktui up --nodes 3"
 NO_NODE = "No node is under the cursor."

@@ -44,7 +44,8 @@ def test_pods_that_have_ended_take_no_room() -> None:
         pytest.param({}, "✓ Ready", "foreground", id="ready"),
         pytest.param({"ready": "False"}, "✖ NotReady", "error", id="not ready"),
         pytest.param({"ready": "Unknown"}, "✖ NotReady", "error", id="no heartbeat"),
-        pytest.param({"unschedulable": True}, "✓ Ready,cordoned", "warning", id="cordoned"),
+        pytest.param({"ready": ""}, "✖ Unknown", "error", id="no kubelet"),
+        pytest.param({"unschedulable": True}, "✓ Ready,SchedulingDisabled", "warning", id="cordoned"),
     ],
 )
 def test_words_for_a_node(changes: dict[str, Any], words: str, tone: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from engine.folder import clusters
 from ktui.keymap import as_yaml, clashes, is_key, keys_of, named_keys, unknown_names
-from ktui.settings import Settings
+from ktui.settings import HISTORY_KEPT, Settings
 from ktui.themes import DEFAULT_THEME, load_themes
 
 
@@ -66,9 +66,22 @@ def test_history_and_the_tour_are_remembered(tmp_path: Path) -> None:
     settings = load(tmp_path)
     assert not settings.has_toured
     settings.mark_toured()
-    settings.remember(["get pods", "store"])
+    settings.remember("get pods")
+    beside = load(tmp_path)  # another screen, at the same time
+    settings.remember("store")
+    beside.remember("flow")
     again = load(tmp_path)
-    assert (again.history(), again.has_toured) == (["get pods", "store"], True)
+    assert (again.history(), again.has_toured) == (["get pods", "store", "flow"], True)
+
+
+def test_of_a_long_history_the_newest_is_kept(tmp_path: Path) -> None:
+    settings = load(tmp_path)
+    for number in range(3 * HISTORY_KEPT):
+        settings.remember(f"get pods -n n{number}")
+    assert len(settings.history()) == HISTORY_KEPT
+    (file,) = (found for found in tmp_path.rglob("history"))
+    assert file.read_text().splitlines() == settings.history()
+    assert settings.history()[-1] == f"get pods -n n{3 * HISTORY_KEPT - 1}"
 
 
 def test_what_is_remembered_lies_beside_the_clusters_where_they_have_a_place_of_their_own(
@@ -82,7 +95,7 @@ def test_what_is_remembered_lies_beside_the_clusters_where_they_have_a_place_of_
 
 def test_without_a_folder_nothing_is_remembered() -> None:
     settings = Settings()
-    settings.remember(["get pods"])
+    settings.remember("get pods")
     assert (settings.history(), settings.has_toured, settings.problems) == ([], True, [])
 
 

@@ -70,9 +70,31 @@ def test_a_refusal_ends_the_story() -> None:
     assert signs(story_of(*links, span("root", 1, outcome="Forbidden"))) == DONE * 2 + FAILED + AHEAD * 9
 
 
+def test_what_is_there_already_is_refused_at_the_store() -> None:
+    links = request("a", parent="root")
+    links[-1]["outcome"] = "AlreadyExists"
+    assert signs(story_of(*links, span("root", 1, outcome="AlreadyExists"))) == DONE * 6 + FAILED + AHEAD * 5
+
+
+def test_a_conflict_that_the_server_tries_again_is_no_failure() -> None:
+    first, again = request("a", parent="root"), request("b", parent="root", hops=(7,))
+    first[-1]["outcome"] = "Conflict"
+    assert signs(story_of(*first, *again, span("root", 1)))[:7] == DONE * 7
+
+
 def test_a_conflict_that_a_controller_tries_again_is_no_failure() -> None:
     spans = [*request("a", parent="root"), span("root", 1), span("r", 9, parent="a7", outcome="Conflict")]
     assert story_of(*spans).lamps[8].sign == DONE
+
+
+def test_what_went_wrong_first_and_well_then_is_no_failure() -> None:
+    """A Pod that fits nowhere until others have made room for it."""
+    first = span("s1", 10, verb="schedule", outcome="Unschedulable")
+    other = span("s2", 10, verb="schedule", object="pod/default/other", start=1)
+    then = span("s3", 10, verb="schedule", start=2)
+    made = [*request("a", parent="root"), span("root", 1)]
+    assert story_of(*made, first, other).lamps[9].sign == FAILED
+    assert story_of(*made, first, other, then).lamps[9].sign == DONE
 
 
 def test_what_comes_long_after_the_pods_ran_is_not_of_the_story() -> None:

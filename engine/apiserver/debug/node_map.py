@@ -73,7 +73,7 @@ def _told(node: Object, placed: list[tuple[str, str]], ended: int) -> Object:
     return {
         "name": metadata["name"],
         "labels": labels,
-        "ready": ready.get("status", "Unknown"),
+        "ready": ready.get("status", ""),
         "reason": ready.get("reason", ""),
         "message": ready.get("message", ""),
         "unschedulable": bool(spec.get("unschedulable")),

@@ -6,6 +6,7 @@ import asyncio
 import time
 from contextlib import aclosing
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from textual.widgets import Input
@@ -25,6 +26,7 @@ from ktui.screens.objects import ObjectsScreen
 from ktui.screens.output import Output
 from ktui.screens.store import StoreScreen
 from ktui.session import LateTransport, Session
+from ktui.settings import Settings
 from ktui.stopped_time import PATIENCE_SECONDS
 from ktui.widgets.command_line import CommandLine
 from ktui.widgets.table_pane import TablePane
@@ -239,6 +241,15 @@ async def test_what_waits_for_the_time_of_a_paused_cluster_says_so(show: Show) -
         await driver.sees("the cluster's time is paused: this waits")
         await driver.press("space")
         await driver.sees("configmap/late created")
+
+
+async def test_what_is_typed_is_remembered_at_once(session: Session, tmp_path: Path) -> None:
+    """Also by a screen that is killed, and beside others."""
+    app = KtuiApp(session, settings=Settings.load(tmp_path, tmp_path / "state"))
+    app.settings.mark_toured()
+    async with app.run_test() as pilot:
+        await Driver(app, pilot).command("store")
+        assert Settings.load(tmp_path, tmp_path / "state").history() == ["store"]
 
 
 async def test_what_only_reads_waits_for_no_time(show: Show) -> None:
