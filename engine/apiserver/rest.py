@@ -23,10 +23,13 @@ from engine.apiserver.handshake import NoProtocol
 from engine.apiserver.pod_logs import PodLogs
 from engine.apiserver.registry.body import check_size, decode_value, read_value
 from engine.apiserver.registry.body_syntax import check_syntax, unrecognized
+from engine.apiserver.registry.create import Creater
+from engine.apiserver.registry.create_alike import AlikeCreater
 from engine.apiserver.registry.delete import Deleter
 from engine.apiserver.registry.delete_plan import DEFINITIONS
 from engine.apiserver.registry.facet import SCALE, Facet
 from engine.apiserver.registry.facets import facet_of
+from engine.apiserver.registry.managed_fields import view_taken
 from engine.apiserver.registry.metadata import check_place, check_same_object, uid_mismatch, wipe_system_fields
 from engine.apiserver.registry.options import WriteOptions
 from engine.apiserver.registry.patch import Patcher
@@ -40,9 +43,9 @@ from engine.apiserver.registry.representation import (
     represent,
 )
 from engine.apiserver.registry.type_meta import cannot_say
+from engine.apiserver.registry.update import UPDATE_ATTEMPTS, Updater
 from engine.apiserver.registry.update_rules import created_by_update
 from engine.apiserver.registry.watch import WatchOpener
-from engine.apiserver.registry.write import UPDATE_ATTEMPTS, Writer
 from engine.apiserver.resource_metrics import ResourceMetrics
 from engine.apiserver.routing import away, check_accept, check_route
 from engine.apiserver.streaming.proxy import PodProxy
@@ -75,7 +78,9 @@ class Connector(Protocol):
 class Rest:
     backend: Backend
     reader: Reader
-    writer: Writer
+    creater: Creater
+    alike: AlikeCreater
+    updater: Updater
     patcher: Patcher
     deleter: Deleter
     watches: WatchOpener
@@ -154,10 +159,10 @@ class Rest:
 
     async def _create(self, call: Call, info: ResourceInfo, form: Form) -> Response:
         options = WriteOptions.of(call.request, "create")
-        words = self.writer.moulds.words(call, options)
-        if words is not None and words.mould is not None and words.mould.proved:
+        words = self.alike.words(call, options)
+        if words is not None:
             read = partial(self._received, call, info, options)
-            body = await self.writer.create_alike(call, words, words.mould, options, read)
+            body = await self.alike.create(call, words, options, read)
             return self._shown(call, info, form, body=body, status=201)
         if not info.stored:
             obj = self._decoded(call, info.gvk, options)
@@ -169,7 +174,7 @@ class Rest:
         obj = self._received(call, info, options)
         if call.trail is not None:
             call.trail.asked_with(copy_object(obj))
-        body = await self.writer.create(call, obj, options, words=words)
+        body = await self.creater.create(call, obj, options)
         await self._settle(info, body["metadata"]["name"])
         return self._shown(call, info, form, body=body, status=201)
 
@@ -195,7 +200,7 @@ class Rest:
         def transform(old: Object) -> Object:
             view = read.pop() if read else self._view(call, facet, value, options)
             live = (facet.start or facet.show)(old)
-            new = self.writer.taken(call, facet, old, view, live=live, options=options)
+            new = view_taken(self.backend, call, facet, old, view, live=live, options=options)
             if facet.gvk != info.gvk:  # a uid that a view names is one of its object
                 check_same_object(info, view, old)
             return new
@@ -203,7 +208,7 @@ class Rest:
         creates = created_by_update(info) and not call.info.subresource
         for _ in range(UPDATE_ATTEMPTS):
             try:
-                return 200, await self.writer.update(
+                return 200, await self.updater.update(
                     call, options, transform, rules=facet.check, tracked=facet.gvk != info.gvk
                 )
             except ApiError as error:
@@ -212,7 +217,7 @@ class Rest:
             obj = read.pop() if read else self._view(call, facet, value, options)
             _check_no_uid(call, obj)
             try:
-                return 201, await self.writer.create(call, obj, options, by_update=True)
+                return 201, await self.creater.create(call, obj, options, by_update=True)
             except ApiError as error:
                 if error.reason != "AlreadyExists":  # others have made it meanwhile
                     raise

@@ -82,12 +82,14 @@ from engine.apiserver.nonresource import NonResource
 from engine.apiserver.pod_logs import PodLogs
 from engine.apiserver.protobuf import Encoder
 from engine.apiserver.protobuf.answers import ProtobufAnswers
+from engine.apiserver.registry.create import Creater
+from engine.apiserver.registry.create_alike import AlikeCreater
 from engine.apiserver.registry.delete import Deleter
 from engine.apiserver.registry.hooks import Hooks
 from engine.apiserver.registry.patch import Patcher
 from engine.apiserver.registry.read import Reader
+from engine.apiserver.registry.update import Updater
 from engine.apiserver.registry.watch import WatchOpener
-from engine.apiserver.registry.write import Writer
 from engine.apiserver.resource_metrics import ResourceMetrics
 from engine.apiserver.rest import Connector, Rest
 from engine.apiserver.services.default_service_cidr import DefaultServiceCidr
@@ -207,14 +209,16 @@ class ApiServer:
             names=rng.stream("names"),
             times=rng.stream("watch-timeouts"),
         )
-        writer = Writer(self.backend)
-        deleter = Deleter(self.backend, writer)
+        creater, updater = Creater(self.backend), Updater(self.backend)
+        deleter = Deleter(self.backend)
         encoder = Encoder(self.backend.definitions)
         rest = Rest(
             self.backend,
             reader=Reader(self.backend),
-            writer=writer,
-            patcher=Patcher(self.backend, writer),
+            creater=creater,
+            alike=AlikeCreater(self.backend, creater),
+            updater=updater,
+            patcher=Patcher(self.backend, creater, updater),
             deleter=deleter,
             watches=WatchOpener(self.backend, encoder),
             reviews=Reviews(authorizer, rbac, tokens, further, world.clock, version=self.kubernetes_version),
@@ -222,8 +226,8 @@ class ApiServer:
             components=ComponentStatuses(self.backend, lookup),
             usage=ResourceMetrics(self.backend),
             actions={
-                ("pods", "binding"): BindingAction(self.backend, writer),
-                ("pods", "eviction"): EvictionAction(self.backend, deleter, writer),
+                ("pods", "binding"): BindingAction(self.backend, updater),
+                ("pods", "eviction"): EvictionAction(self.backend, deleter, updater),
                 ("serviceaccounts", "token"): TokenAction(self.backend, lookup, issuer),
             },
             connector=connector or NodeConnector(self.backend),

@@ -19,7 +19,7 @@ from engine.api.types import (
     Object,
 )
 from engine.api.wire import JSON, MERGE_PATCH, Request
-from engine.apiserver.registry.write import Writer
+from engine.apiserver.registry.create_alike import AlikeCreater
 from engine.apiserver.server import ApiServer
 from engine.client import Client
 from engine.trace import Hop, Span
@@ -41,13 +41,13 @@ ENOUGH = 4  # of the same words: noted, made a mould of, proved, and cast
 def cast(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names that Pods of moulds were asked for by."""
     names: list[str] = []
-    whole = Writer.create_alike
+    whole = AlikeCreater.create_alike
 
-    async def noted(self: Writer, *args: Any) -> Object:
+    async def noted(self: AlikeCreater, *args: Any) -> Object:
         names.append(args[1].name)
         return await whole(self, *args)
 
-    monkeypatch.setattr(Writer, "create_alike", noted)
+    monkeypatch.setattr(AlikeCreater, "create_alike", noted)
     return names
 
 

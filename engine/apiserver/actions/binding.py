@@ -14,7 +14,7 @@ from engine.apiserver.call import Call
 from engine.apiserver.registry.body import decode_value, read_value
 from engine.apiserver.registry.metadata import uid_mismatch, version_mismatch
 from engine.apiserver.registry.options import WriteOptions
-from engine.apiserver.registry.write import Writer
+from engine.apiserver.registry.update import Updater
 
 BINDING = GVK("", "v1", "Binding")
 _BINDINGS = GVR("", "v1", "pods/binding")
@@ -24,9 +24,9 @@ SUCCESS: Object = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status
 
 
 class BindingAction:
-    def __init__(self, backend: Backend, writer: Writer) -> None:
+    def __init__(self, backend: Backend, updater: Updater) -> None:
         self._backend = backend
-        self._writer = writer
+        self._updater = updater
 
     async def post(self, call: Call, options: WriteOptions) -> Object:
         """Raises ApiError 409 for a Pod that is bound already or is being deleted, 400 for a Binding of another Pod.
@@ -57,7 +57,7 @@ class BindingAction:
             pod["metadata"]["resourceVersion"] = ""
             return pod
 
-        await self._writer.update(call, options, assign, tracked=True, rules=lambda new, old: [], admitted=True)
+        await self._updater.update(call, options, assign, tracked=True, rules=lambda new, old: [], admitted=True)
         return SUCCESS
 
 

@@ -17,7 +17,7 @@ from engine.apiserver.registry.body import decode_value, read_value
 from engine.apiserver.registry.delete import Deleter
 from engine.apiserver.registry.delete_options import UNSAFE
 from engine.apiserver.registry.options import WriteOptions
-from engine.apiserver.registry.write import Writer
+from engine.apiserver.registry.update import Updater
 
 EVICTION = GVK("policy", "v1", "Eviction")
 BUDGETS = GVR("policy", "v1", "poddisruptionbudgets")
@@ -38,10 +38,10 @@ _TOO_BIG = "DisruptedPods map too big - too many evictions not confirmed by PDB 
 
 
 class EvictionAction:
-    def __init__(self, backend: Backend, deleter: Deleter, writer: Writer) -> None:
+    def __init__(self, backend: Backend, deleter: Deleter, updater: Updater) -> None:
         self._backend = backend
         self._deleter = deleter
-        self._writer = writer
+        self._updater = updater
 
     async def post(self, call: Call, options: WriteOptions) -> Object:
         """Raises ApiError 404, or 429 where a budget forbids it now."""
@@ -76,7 +76,7 @@ class EvictionAction:
             set_condition(pod, dict(_EVICTED), self._backend.world.clock.timestamp())
             return pod
 
-        marked = await self._writer.update(call, options, mark, tracked=True, rules=lambda new, old: [], admitted=True)
+        marked = await self._updater.update(call, options, mark, tracked=True, rules=lambda new, old: [], admitted=True)
         if demands.get("resourceVersion"):
             body["preconditions"] = {**demands, "resourceVersion": marked["metadata"]["resourceVersion"]}
 
@@ -144,7 +144,7 @@ class EvictionAction:
             new["status"].setdefault("disruptedPods", {})[pod] = now
             return new
 
-        await self._writer.update(inner, options, book)
+        await self._updater.update(inner, options, book)
 
     def _broken(self, budget: str, cause: str, why: str) -> ApiError:
         """403 for a budget whose own state forbids any eviction, with a cause for programs to read."""

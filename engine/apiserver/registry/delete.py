@@ -20,7 +20,6 @@ from engine.apiserver.registry.lists import Lister
 from engine.apiserver.registry.options import ListOptions
 from engine.apiserver.registry.selection import select
 from engine.apiserver.registry.unsafe_delete import UnsafeDeleter
-from engine.apiserver.registry.write import Writer
 from engine.apiserver.storage import Stored
 from engine.trace import Hop
 
@@ -37,11 +36,10 @@ _PAGE = 10_000  # of a collection at once (store.go deleteCollectionPageSize)
 
 
 class Deleter:
-    def __init__(self, backend: Backend, writer: Writer) -> None:
+    def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._lister = Lister(backend)
         self._unsafe = UnsafeDeleter(backend)
-        self._writer = writer
         self._world = backend.world
 
     async def delete(self, call: Call, *, admitted: bool = False) -> tuple[int, Object]:
@@ -195,7 +193,7 @@ class Deleter:
                 span.outcome = "Conflict"
                 return None
             span.revision = revision
-        await self._writer.deleted(info, stored.object)
+        await self._backend.hooks.deleted(info.gvr.group_resource, stored.object)
         return revision
 
 

@@ -37,3 +37,8 @@ class Hooks:
 
     def of(self, group_resource: str) -> Hook | None:
         return self._hooks.get(group_resource)
+
+    async def deleted(self, group_resource: str, obj: Object) -> None:
+        """The object is in the store no more."""
+        if (hook := self.of(group_resource)) is not None:
+            await hook.after_delete(obj)

@@ -21,13 +21,15 @@ from engine.apiserver.authorization import Verdict, forbidden
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
 from engine.apiserver.registry.body import decode_value, warn
+from engine.apiserver.registry.create import Creater
 from engine.apiserver.registry.facet import Facet
 from engine.apiserver.registry.foreign_versions import ForeignVersions
+from engine.apiserver.registry.managed_fields import view_taken
 from engine.apiserver.registry.metadata import check_place
 from engine.apiserver.registry.options import WriteOptions
 from engine.apiserver.registry.patch_body import PatchBody, read_patch
 from engine.apiserver.registry.refused_patch import refused_apply, refused_patch, refused_value
-from engine.apiserver.registry.write import UPDATE_ATTEMPTS, Writer
+from engine.apiserver.registry.update import UPDATE_ATTEMPTS, Updater
 from engine.apiserver.registry.yaml_body import CONVERTING, read_yaml, twice_in_yaml, unmarshal_errors
 from engine.apiserver.routing import unsupported_patch
 from engine.apiserver.storage import check_name
@@ -36,9 +38,10 @@ PATCH_TYPES = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH)
 
 
 class Patcher:
-    def __init__(self, backend: Backend, writer: Writer) -> None:
+    def __init__(self, backend: Backend, creater: Creater, updater: Updater) -> None:
         self._backend = backend
-        self._writer = writer
+        self._creater = creater
+        self._updater = updater
 
     async def patch(self, call: Call, facet: Facet, options: WriteOptions) -> tuple[int, Object]:
         """The status code and the object after the patch."""
@@ -64,10 +67,10 @@ class Patcher:
                 shown = patch.value if kind == STRATEGIC_PATCH else patched
                 raise refused_patch(error, facet.gvk, shown, restored=kind == STRATEGIC_PATCH) from None
             check_place(call.gvr_resource, call.info, view)
-            return self._writer.taken(call, facet, old, view, live=live, options=options)
+            return view_taken(self._backend, call, facet, old, view, live=live, options=options)
 
         tracked = facet.gvk != call.gvr_resource.gvk
-        return 200, await self._writer.update(call, options, transform, rules=facet.check, tracked=tracked)
+        return 200, await self._updater.update(call, options, transform, rules=facet.check, tracked=tracked)
 
     def _change(self, call: Call, facet: Facet, kind: str, validation: str) -> Callable[[Object, Any], Any]:
         """What a patch of this kind makes of an object."""
@@ -110,7 +113,7 @@ class Patcher:
             if await self._there(call):
                 try:
                     return 200, await versions.settled(
-                        lambda: self._writer.update(call, options, transform, rules=facet.check, tracked=True)
+                        lambda: self._updater.update(call, options, transform, rules=facet.check, tracked=True)
                     )
                 except ApiError as error:
                     if error.reason != "NotFound" or await self._there(call):  # others have deleted it meanwhile
@@ -145,7 +148,7 @@ class Patcher:
                 f"uid mismatch: the provided object specified uid {uid}, and no existing object was found",
             )
         check_place(info, call.info, obj)
-        return await self._writer.create(call, obj, options, tracked=True, by_update=True)
+        return await self._creater.create(call, obj, options, tracked=True, by_update=True)
 
     def _restored(self, call: Call, gvk: GVK, merged: Object, applied: Object, options: WriteOptions) -> Object:
         try:

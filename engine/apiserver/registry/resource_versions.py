@@ -133,3 +133,19 @@ def too_large(asked: int, current: int, *, retry_after: int = 0) -> ApiError:
         details["retryAfterSeconds"] = retry_after
     message = f"Timeout: Too large resource version: {asked}, current: {current}"
     return ApiError(504, "Timeout", message, details=details, retry_after=retry_after or None)
+
+
+def version_of_update(obj: Object) -> int:
+    """The resourceVersion that an object to be updated names, 0 for none. Raises ApiError 500."""
+    try:
+        return parse_uint(obj["metadata"].get("resourceVersion") or "0")
+    except ValueError as error:
+        raise ApiError(500, "", str(error)) from None
+
+
+def version_of_new(text: str) -> int:
+    """A resourceVersion that an object to be created brings along; what is no number counts as none."""
+    try:
+        return parse_uint(text)
+    except ValueError:
+        return 0
