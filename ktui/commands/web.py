@@ -30,6 +30,6 @@ def web(
     try:
         from ktui.web_server import WebServer
     except ImportError:
-        raise UsageError('ktui web needs textual-serve: pip install "ktui[web]"') from None
+        raise UsageError('ktui web needs textual-serve: pip install -e ".[web]" where ktui was cloned') from None
     words = [sys.executable, "-m", "ktui", "--name", name, *(["--screen", screen] if screen else [])]
     WebServer(shlex.join(words), host=host, port=port, title=f"ktui {name}").serve()

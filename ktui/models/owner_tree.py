@@ -27,6 +27,11 @@ KINDS = (
     "pods",
 )
 _TONES = {DONE: "foreground", WAITING: "warning", WRONG: "error"}
+CONTAINERS = {  # a word for them → where a Pod tells of them
+    "init": ("initContainers", "initContainerStatuses"),
+    "": ("containers", "containerStatuses"),
+    "ephemeral": ("ephemeralContainers", "ephemeralContainerStatuses"),
+}
 
 
 def tone_of(sign: str) -> str:
@@ -108,16 +113,24 @@ def _age(created: str | None, now: datetime | None) -> str:
 
 
 def _containers(pod: Object) -> list[Branch]:
-    statuses = {status["name"]: status for status in pod.get("status", {}).get("containerStatuses") or ()}
-    found = []
-    for container in pod["spec"].get("containers") or ():
-        status = statuses.get(container["name"], {})
-        words, sign = container_state(status)
-        restarts = status.get("restartCount", 0)
-        name = f"{container['name']}  {container.get('image', '')}"
-        cells = (name, "", f"{words}{f' {AGAIN}{restarts}' if restarts else ''}", "")
-        found.append(Branch(f"{pod['metadata']['uid']}/{container['name']}", sign, cells, tone_of(sign)))
-    return found
+    """Those that prepare the Pod first, and those that somebody looks into it with last."""
+    return [
+        _container(pod["metadata"]["uid"], container, statuses, kind)
+        for kind, fields in CONTAINERS.items()
+        for statuses in [{each["name"]: each for each in pod.get("status", {}).get(fields[1]) or ()}]
+        for container in pod["spec"].get(fields[0]) or ()
+    ]
+
+
+def _container(uid: str, container: Object, statuses: Mapping[str, Any], kind: str) -> Branch:
+    status = statuses.get(container["name"], {})
+    words, sign = container_state(status)
+    if kind == "ephemeral" and words == "Running":
+        sign = DONE  # nobody asks whether it is ready
+    restarts = status.get("restartCount", 0)
+    name = f"{container['name']}  {container.get('image', '')}{f'  {kind}' if kind else ''}"
+    cells = (name, "", f"{words}{f' {AGAIN}{restarts}' if restarts else ''}", "")
+    return Branch(f"{uid}/{container['name']}", sign, cells, tone_of(sign))
 
 
 def container_state(status: Mapping[str, Any]) -> tuple[str, str]:

@@ -207,10 +207,12 @@ class Tally:
             return UNPROXIED if is_quiet and (pods.are_there or root["verb"] == "delete") else ""
         if self._is_refused or any(seen.is_failed for seen in self._seen.values()):
             return ""  # the lamp that failed says it
-        is_waited_for = pods.any or (kind_of(root["object"]) in WORKLOADS and root["verb"] in ("create", "apply"))
-        if is_waited_for or not WATCH <= reached < KUBELET:
+        is_waited_for = pods.any or root["verb"] in ("create", "apply")
+        if (is_waited_for and kind_of(root["object"]) in WORKLOADS) or not WATCH <= reached < KUBELET:
             return ""
-        return UNHEEDED if is_quiet or (reached == WATCH and now > self._end + UNHEEDED_SECONDS) else ""
+        # What is deleted may take its controller long, which tells of it once it is done.
+        is_unheeded = reached == WATCH and root["verb"] != "delete" and now > self._end + UNHEEDED_SECONDS
+        return UNHEEDED if is_quiet or is_unheeded else ""
 
     def story(self, now: float = 0.0) -> Story | None:
         """As it is `now`, in the seconds of spans: for how long nothing came is known by what came of others."""

@@ -98,6 +98,24 @@ def test_how_many_are_ready(kind: str, given: dict[str, Any], expected: str) -> 
     assert state_of(kind, obj("a", **given))[0] == expected
 
 
+def test_all_containers_of_a_pod_are_told() -> None:
+    spec = {
+        "initContainers": [{"name": "prepare", "image": "busybox"}],
+        "containers": [{"name": "main", "image": "nginx"}],
+        "ephemeralContainers": [{"name": "dbg", "image": "busybox"}],
+    }
+    running = {"state": {"running": {}}, "ready": False}
+    status = {
+        "initContainerStatuses": [ended("Completed", 0) | {"name": "prepare"}],
+        "containerStatuses": [{"name": "main", **running}],
+        "ephemeralContainerStatuses": [{"name": "dbg", **running}],
+    }
+    tree = OwnerTree({"pods": [obj("a", spec=spec, status=status)]})
+    assert [row.cells[0].strip() for row in tree.rows(None)][1:] == [
+        "├─ ✓ prepare  busybox  init", "├─ ◐ main  nginx", "└─ ✓ dbg  busybox  ephemeral",
+    ]  # fmt: skip
+
+
 def ended(reason: str, code: int) -> dict[str, Any]:
     return {"name": "main", "state": {"terminated": {"reason": reason, "exitCode": code}}}
 

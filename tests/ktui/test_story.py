@@ -192,6 +192,11 @@ def write(verb: str, object: str) -> list[Span]:
     [
         pytest.param(write("patch", "node/n"), 4, WAITING + AHEAD * 3, "", id="somebody may be about to"),
         pytest.param(write("patch", "node/n"), 6, SKIPPED * 4, UNHEEDED, id="nobody acts upon it"),
+        pytest.param(write("delete", "namespace/t"), 6, WAITING + AHEAD * 3, "", id="a controller is at it"),
+        pytest.param(
+            [*write("patch", "node/n"), span("s", 10, parent="w", object="pod/default/x")], QUIET_SECONDS + 1,
+            SKIPPED + DONE + SKIPPED * 2, UNHEEDED, id="a Pod that fits nowhere is looked at again",
+        ),
         pytest.param(
             [*write("create", "resourcequota/default/q"), span("r", 9, parent="w")], QUIET_SECONDS + 1,
             DONE + SKIPPED * 3, UNHEEDED, id="a controller has acted upon it",
