@@ -124,6 +124,28 @@ async def test_over_the_wire_and_with_names_that_are_drawn(
     assert own(drawn[3]) == own(drawn[0])
 
 
+async def test_only_a_volume_of_the_server_is_named_anew(client: Client, cast: list[str]) -> None:
+    await make_namespace(client, "team")
+    pull = [{"name": "kube-api-access-abcde"}]
+    change = {"automountServiceAccountToken": False, "imagePullSecrets": pull}
+    await client.patch(SERVICE_ACCOUNTS, "default", change, namespace="team", content_type=MERGE_PATCH)
+    pods = [await made(client, f"web-{number}", "team") for number in range(ENOUGH + 1)]
+    assert cast == ["web-3", "web-4"]
+    assert [each["spec"]["imagePullSecrets"] for each in pods] == [pull] * len(pods)
+
+
+async def test_a_name_counts_that_stands_in_the_first_of_two_metadata(server: ApiServer, client: Client) -> None:
+    await make_namespace(client, "team")
+    text = orjson.dumps(pod("web"))
+    twice = text.replace(b'"spec":', b'"metadata":{"labels":{"app":"web"}},"spec":')
+    headers = {"content-type": JSON}
+    for _ in range(ENOUGH):
+        request = Request("POST", PODS.path("team"), {"fieldValidation": ["Ignore"]}, headers, twice, ADMIN)
+        answer = await server.handle(request)
+        assert (answer.status, answer.body["metadata"]["name"]) == (201, "web")
+        await client.delete(PODS, "web", namespace="team", grace_period_seconds=0)
+
+
 async def test_each_name_is_looked_at_and_taken_once(client: Client, default_account: Object, cast: list[str]) -> None:
     for number in range(ENOUGH):
         await made(client, f"web-{number}")

@@ -32,7 +32,7 @@ from engine.apiserver.registry.options import WriteOptions
 
 # Names that are all the same to every rule, and are warned of by none: labels of the DNS.
 _NAME = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?")
-_VOLUME = re.compile(r'"(kube-api-access-[a-z0-9]{5})"')
+_VOLUME = re.compile(r"kube-api-access-[a-z0-9]{5}")
 _PLAIN = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_SUBCLASS
 # What stands in a mould for what is put in. JSON escapes the zero, so that each is easily told from what a Pod says.
 _NAMED, _UID, _CREATED, _WRITTEN, _DRAWN = (f"\0{letter}" for letter in "nuctd")
@@ -127,6 +127,8 @@ class PodMoulds:
         mould, own = words.mould, _own(stored)
         if own is None or info.converts:
             return
+        if received["metadata"].get("name", "") != words.name:  # of metadata that are there twice it was the other's
+            return
         if mould is not None and (mould.known.grounds, mould.known.verdicts) == admitted and mould.text(own) == text:
             mould.proved = True
             return
@@ -179,7 +181,8 @@ def _own(stored: Object) -> Own | None:
     managers = metadata.get("managedFields")
     if not managers or len(managers) != 1 or not _NAME.fullmatch(metadata["name"]):
         return None
-    drawn = {*_VOLUME.findall(orjson.dumps(stored.get("spec")).decode())}
+    # No request that is looked at names such a volume; others may be called so by whom they come from.
+    drawn = {each["name"] for each in stored["spec"].get("volumes") or () if _VOLUME.fullmatch(each["name"])}
     if len(drawn) > 1:
         return None
     name, uid, created = metadata["name"], metadata["uid"], metadata["creationTimestamp"]
