@@ -6,12 +6,14 @@ from collections.abc import Iterable
 
 from engine.api.errors import ApiError
 from engine.api.types import GVR, NAMESPACES, Object
+from engine.client import Origin
 from engine.controllers.conditions import conditions_of, is_true
 from engine.controllers.controller import Controller
 from engine.controllers.discovery import CUSTOM_RESOURCE_DEFINITIONS, Discovery
 from engine.controllers.namespace.conditions import Findings, deletion_conditions
 from engine.controllers.namespace.content import ContentDeleter
 from engine.controllers.pods import parse_time
+from engine.trace import current_context
 
 API_SERVICES = GVR("apiregistration.k8s.io", "v1", "apiservices")
 FINALIZER = "kubernetes"
@@ -29,15 +31,13 @@ class NamespaceController(Controller):
         self._discovery = Discovery(self.config.kubernetes_version)
         self._api_services = self.lister(API_SERVICES)
         self._content = ContentDeleter(self.client)
-        self.watch(NAMESPACES, self._changed)
+        self.watch(NAMESPACES, self._terminating, delay=lambda key, old, new: GRACE)
         if self._discovery.has(CUSTOM_RESOURCE_DEFINITIONS):
             self.watch(CUSTOM_RESOURCE_DEFINITIONS, self._crd_changed)
 
-    def _changed(self, old: Object | None, new: Object | None) -> Iterable[str]:
-        if new is None or not new["metadata"].get("deletionTimestamp"):
-            return ()
-        self.queue.add_after(new["metadata"]["name"], GRACE)
-        return ()
+    @staticmethod
+    def _terminating(old: Object | None, new: Object | None) -> Iterable[str]:
+        return (new["metadata"]["name"],) if new is not None and new["metadata"].get("deletionTimestamp") else ()
 
     def _crd_changed(self, old: Object | None, new: Object | None) -> Iterable[str]:
         self._discovery.crd_changed(old, new)
@@ -62,7 +62,7 @@ class NamespaceController(Controller):
         if errors := [*([findings.discovery_error()] if findings.undiscovered else []), *findings.errors]:
             raise ApiError(500, "ContentDeletionFailed", ", ".join(errors))
         if findings.estimate:
-            self.queue.add_after(key, findings.estimate // 2 + 1)
+            self.queue.add_after(key, findings.estimate // 2 + 1, Origin(cause=current_context()))
         else:
             await self._finalize(namespace)
 
