@@ -5,15 +5,8 @@ import copy
 import pytest
 
 from engine.api.resources import ResourceRegistry
-from engine.api.strategies.strategy import (
-    grace_period,
-    mark_deleting,
-    prepare_for_create,
-    prepare_for_status_update,
-    prepare_for_update,
-    selectable_fields,
-    unknown_field_text,
-)
+from engine.api.selectable import selectable_fields, unknown_field_text
+from engine.api.strategies.strategy import prepare_for_create, prepare_for_status_update, prepare_for_update
 from engine.api.types import GVK, Object
 from engine.api.warnings import warnings_before_create
 from tests.api.objects import (
@@ -262,35 +255,6 @@ def test_a_pods_class_and_owners_survive_its_status_updates() -> None:
         "qosClass": "BestEffort",
         "observedGeneration": 1,
     }
-
-
-def test_deleting_counts_a_generation_where_there_is_one() -> None:
-    obj: Object = {"metadata": {"generation": 3}}
-    mark_deleting(obj)
-    assert obj["metadata"]["generation"] == 4
-    plain: Object = {"metadata": {}}
-    mark_deleting(plain)
-    assert plain == {"metadata": {}}
-
-
-GRACE: dict[str, tuple[Object, Object, int | None, int]] = {
-    "its own": ({"nodeName": "n"}, {}, None, 30),
-    "asked for": ({"nodeName": "n"}, {}, 5, 5),
-    "negative": ({"nodeName": "n"}, {}, -1, 1),
-    "not yet on a node": ({}, {}, 30, 0),
-    "ended": ({"nodeName": "n"}, {"phase": "Failed"}, 30, 0),
-}
-
-
-@pytest.mark.parametrize("name", GRACE)
-def test_how_long_a_pod_has_to_end(name: str) -> None:
-    spec, status, requested, expected = GRACE[name]
-    obj = {"spec": {"terminationGracePeriodSeconds": 30, **spec}, "status": status}
-    assert grace_period(info(POD), obj, requested) == expected
-
-
-def test_other_kinds_are_deleted_at_once() -> None:
-    assert grace_period(info(CONFIG_MAP), {}, 30) is None
 
 
 def test_selectable_fields_of_a_pod() -> None:
