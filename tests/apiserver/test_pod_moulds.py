@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -19,6 +20,7 @@ from engine.api.types import (
     Object,
 )
 from engine.api.wire import JSON, MERGE_PATCH, Request
+from engine.apiserver.admission.metrics import Unasked
 from engine.apiserver.registry.create_alike import AlikeCreater
 from engine.apiserver.server import ApiServer
 from engine.client import Client
@@ -363,6 +365,40 @@ async def test_figures_count_each(client: Client, default_account: Object, cast:
         counts.append({name: after[name] - before.get(name, 0) for name in after})
     assert len(cast) == 2
     assert counts[-1] == counts[-2] == counts[0]
+
+
+async def test_figures_count_each_that_is_refused(client: Client, cast: list[str]) -> None:
+    await make_namespace(client, "team")
+    hard = {"pods": str(ENOUGH + 1)}
+    obj = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q"}, "spec": {"hard": hard}}
+    await client.create(QUOTAS, obj, namespace="team")
+    status = {"status": {"hard": hard, "used": {"pods": "0"}}}
+    await client.patch(QUOTAS, "q", status, namespace="team", subresource="status", content_type=MERGE_PATCH)
+    for number in range(ENOUGH + 1):
+        await made(client, f"web-{number}", "team")
+    counts: list[dict[str, float]] = []
+    for labels in ({}, {"of": "others"}):  # in the same words, and in others
+        before = await _figures(client)
+        refused = pod("next")
+        refused["metadata"]["labels"] = labels
+        if not labels:
+            del refused["metadata"]["labels"]
+        with pytest.raises(ApiError, match="exceeded quota: q"):
+            await client.create(PODS, refused, namespace="team")
+        after = await _figures(client)
+        counts.append({name: after[name] - before.get(name, 0) for name in after})
+    assert cast == ["web-3", "web-4", "next"]
+    assert counts[0] == counts[1]
+
+
+async def test_what_counts_of_admission_is_one_for_all_resources_that_no_plugin_names(client: Client) -> None:
+    await make_namespace(client, "team")
+    counts = []
+    for resource, kind in (("secrets", "Secret"), ("configmaps", "ConfigMap"), ("endpoints", "Endpoints")):
+        obj = {"apiVersion": "v1", "kind": kind, "metadata": {"name": "each"}}
+        await client.create(GVR("", "v1", resource), obj, namespace="team")
+        counts.append(sum(type(each) is Unasked for each in gc.get_objects()))
+    assert counts[0] == counts[1] == counts[2]
 
 
 async def _figures(client: Client) -> dict[str, float]:

@@ -21,12 +21,14 @@ class AdmissionChain:
     def __init__(self, plugins: Sequence[Plugin], metrics: AdmissionMetrics) -> None:
         self.plugins = tuple(plugins)
         self.metrics = metrics
+        self._named = frozenset[str]().union(*(each.resources for each in self.plugins))
         self._found: dict[tuple[str, Operation, str], Steps] = {}
         self._settled: dict[tuple[str, Operation, str, tuple[Asked, ...]], Unasked] = {}
 
     def _steps(self, kind: str, attributes: Attributes) -> Steps:
-        """The plugins that have to do with an operation on a resource."""
-        key = (kind, attributes.operation, attributes.key)
+        """The plugins that have to do with an operation on a resource: the same with all that none of them names, of
+        which definitions make ever more."""
+        key = (kind, attributes.operation, attributes.key if attributes.key in self._named else "")
         found = self._found.get(key)
         if found is None:
             found = self._found[key] = self._find(*key)
@@ -200,6 +202,7 @@ class AdmissionChain:
             except ApiError:
                 span.detail["plugins"] = _until(steps.all, plugin)
                 steps.count_until(plugin, settled.asked)
+                settled.look()
                 self._rejected(plugin, VALIDATE, attributes, wall() - began)
                 raise
             ended = wall()

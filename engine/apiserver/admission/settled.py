@@ -68,6 +68,10 @@ class Settled(NamedTuple):
     def passed(self) -> None:
         """A Pod of which the plugins that are not asked have been spared."""
         self.unasked.add()
+        self.look()
+
+    def look(self) -> None:
+        """They come before all that are asked, and so would have read also of a Pod that one of those refuses."""
         for look in self.looks:
             look.add()
 
