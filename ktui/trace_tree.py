@@ -38,7 +38,7 @@ def verb_of(span: Span) -> str:
     if span["hop"] == WATCH:
         return str(detail.get("event") or verb)
     if span["hop"] == STORE:
-        return "txn delete" if verb.startswith("delete") else "txn put"
+        return "txn delete" if detail.get("deletes") else "txn put"  # a graceful deletion writes its time
     subresource = detail.get("subresource")
     return f"{verb} {resource_of(span['object'])}/{subresource}" if subresource else verb
 

@@ -49,4 +49,5 @@ async def test_what_a_namespace_takes_with_it_is_of_the_trace_of_its_deletion(vi
     ]
     written = [span for span in spans if span.trace_id == delete.trace_id and span.hop is Hop.STORE]
     assert {"configmap/shop/mine", "deployment/shop/web", "namespace/shop"} <= {span.object for span in written}
-    assert written[-1].object == "namespace/shop"  # at last it is gone
+    assert (written[0].object, "deletes" in written[0].detail) == ("namespace/shop", False)  # it is marked
+    assert (written[-1].object, "deletes" in written[-1].detail) == ("namespace/shop", True)  # and at last it is gone

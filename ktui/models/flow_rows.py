@@ -20,6 +20,7 @@ from ktui.models.words import (
     resource_of,
     response_code,
 )
+from ktui.trace_tree import verb_of
 
 LAMPS = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫"
 SPANS_KEPT = 64  # of a folded row
@@ -181,8 +182,7 @@ def _link(span: Span) -> str:
 
 
 def store_row(span: Span) -> FlowRow:
-    verb = "txn delete" if span["verb"].startswith("delete") else "txn put"
-    return FlowRow(Kind.STORE, API_SERVER, ETCD, verb, span["traceId"])
+    return FlowRow(Kind.STORE, API_SERVER, ETCD, verb_of(span), span["traceId"])
 
 
 def response_row(root: Span) -> FlowRow:

@@ -19,7 +19,7 @@ from ktui.widgets.syntax import yaml_text
 
 Colours = Mapping[str, str]
 _SHOWN_ELSEWHERE = frozenset(
-    {"plugins", "verdicts", "verdict", "authorizer", "reason", "payload", "groups", "tried", "user"}
+    {"deletes", "plugins", "verdicts", "verdict", "authorizer", "reason", "payload", "groups", "tried", "user"}
 )
 _SCORE_HEADS = {
     "TaintToleration": "taint",

@@ -272,6 +272,14 @@ def test_the_newest_write_may_have_been_refused() -> None:
     assert model.story == "refused"
 
 
+def test_a_graceful_deletion_is_a_put() -> None:
+    """What is written is the time of the deletion; what removes the key comes later, with whoever was waited for."""
+    marked, gone = request("a", verb="delete"), request("b", verb="patch")
+    gone[-1]["detail"]["deletes"] = True
+    written = [row.label for row in model_of(*marked, *gone).rows if row.kind is Kind.STORE]
+    assert written == ["txn put", "txn delete"]
+
+
 def test_who_may_not_read_is_known_all_the_same() -> None:
     """Both links of a read are one span."""
     links = request("a", verb="get", hops=(2,))

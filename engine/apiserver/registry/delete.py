@@ -183,7 +183,7 @@ class Deleter:
     async def _remove(self, call: Call, stored: Stored) -> int | None:
         """The revision of the deletion; None if another write came between."""
         info, request = call.gvr_resource, call.info
-        detail = {"key": info.key(request.namespace, request.name), "expected": stored.revision}
+        detail = {"key": info.key(request.namespace, request.name), "expected": stored.revision, "deletes": True}
         with call.span(Hop.STORE, component="etcd", detail=detail) as span:
             await self._world.latency.pause("store")
             revision = await self._backend.storage.remove(

@@ -43,7 +43,7 @@ class UnsafeDeleter:
     async def remove(self, call: Call, revision: int) -> Object:
         """The Status of the success; what is no longer at that revision has been changed by others, and stays."""
         info, request = call.gvr_resource, call.info
-        detail = {"key": info.key(request.namespace, request.name), "expected": revision}
+        detail = {"key": info.key(request.namespace, request.name), "expected": revision, "deletes": True}
         with call.span(Hop.STORE, component="etcd", detail=detail) as span:
             await self._backend.world.latency.pause("store")
             removed = await self._backend.storage.remove(

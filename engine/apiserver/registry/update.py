@@ -172,6 +172,7 @@ class Updater:
             await self._world.latency.pause("store")
             cause = span.context.traceparent
             if _deletes_now(info, new, stored.object):
+                span.detail["deletes"] = True
                 removed = await self._backend.storage.remove(
                     info, request.namespace, name, expected=stored.revision, cause=cause
                 )
