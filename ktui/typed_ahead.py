@@ -34,6 +34,15 @@ class Handled(Message, bubble=True):
         self.laps = laps
 
 
+def _as_meant(event: events.Key | events.Paste) -> events.Key | events.Paste:
+    """A line feed is Enter: a terminal makes one of it until the app has told it to change nothing."""
+    if not isinstance(event, events.Key) or event.key != "ctrl+j":
+        return event
+    enter = events.Key("enter", "\r")
+    enter.time = event.time
+    return enter
+
+
 class TypedAhead(Paced):
     """The part of the app that takes keys one by one; a screen that is on its way is waited for."""
 
@@ -49,7 +58,9 @@ class TypedAhead(Paced):
     async def on_event(self, event: events.Event) -> None:
         if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
             await super().on_event(event)
-        elif self._is_key_out:
+            return
+        event = _as_meant(event)
+        if self._is_key_out:
             self._ahead.append(event)
         else:
             self._ahead.append(event)

@@ -159,8 +159,23 @@ def method_label(exchange: Exchange) -> str:
 
 
 def chain_text(spans: list[Span]) -> str:
-    """`x509 ✓ RBAC ✓ 4 mutating ✓ schema ✓ 2 validating ✓`, up to the link that refused."""
-    return " ".join(f"{_link(span)} {'✓' if span['outcome'] == 'ok' else '✖'}" for span in spans)
+    """`x509 ✓ RBAC ✓ 4 mutating ✓ schema ✓ 2 validating ✓`; of a refusal who refused comes first."""
+    passed = " ".join(f"{_link(span)} ✓" for span in spans if span["outcome"] == "ok")
+    refused = next((span for span in spans if span["outcome"] != "ok"), None)
+    return passed if refused is None else f"{_refuser(refused)} ✖{_known(refused)} {passed}".rstrip()
+
+
+def _refuser(span: Span) -> str:
+    """The plugin, where it is admission that refused."""
+    if span["hop"] == 2 and span["detail"].get("verdict") == "deny":
+        return "RBAC"  # both links of a read are one span
+    plugins = span["detail"].get("plugins") or ()
+    return next((str(each["name"]) for each in plugins if each["verdict"] == "refused"), _link(span))
+
+
+def _known(span: Span) -> str:
+    """Who is known to ask where both links are one span."""
+    return f" {_link(span).partition(' ')[0]} ✓" if _refuser(span) == "RBAC" and span["hop"] == 2 else ""
 
 
 def _link(span: Span) -> str:
@@ -168,8 +183,9 @@ def _link(span: Span) -> str:
     match span["hop"]:
         case 2:
             authenticator = detail.get("authenticator") or "authentication"
-            # Of reads, and of those whom no rule can stop, both are decided at once.
-            authorizer = detail.get("authorizer") or ("RBAC" if detail.get("verdict") == "deny" else "")
+            authorizer = detail.get(
+                "authorizer"
+            )  # of reads, and of those whom no rule can stop, both are decided at once
             return f"{authenticator} ✓ {authorizer}" if authorizer else str(authenticator)
         case 3:
             return str(detail.get("authorizer") or "RBAC")

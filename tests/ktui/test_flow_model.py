@@ -126,7 +126,7 @@ def test_a_refusal_ends_the_chain_with_its_reason() -> None:
     links = request("a", hops=(2, 3), parent="root")
     links[1]["outcome"] = "Forbidden"
     model = model_of(*links, span("root", 1, outcome="Forbidden", detail={"status": 403}))
-    assert [row.text for row in model.rows] == ["POST pods/web", "x509 ✓ RBAC ✖", "403 Forbidden"]
+    assert [row.text for row in model.rows] == ["POST pods/web", "RBAC ✖ x509 ✓", "403 Forbidden"]
     assert not any(row.ok for row in model.rows)
 
 
@@ -286,7 +286,17 @@ def test_who_may_not_read_is_known_all_the_same() -> None:
     links[0]["outcome"] = "Forbidden"
     links[0]["detail"] |= {"authenticator": "x509", "authorizer": "", "verdict": "deny"}
     chains = [row.label for row in model_of(*links).rows if row.kind is Kind.CHAIN]
-    assert chains == ["x509 ✓ RBAC ✖"]
+    assert chains == ["RBAC ✖ x509 ✓"]
+
+
+def test_who_refused_a_write_comes_first() -> None:
+    links = request("a", hops=(2, 3, 4, 5, 6))
+    links[-1]["outcome"] = "Forbidden"
+    links[-1]["detail"]["plugins"] = [
+        {"name": "PodSecurity", "verdict": "accepted"}, {"name": "ResourceQuota", "verdict": "refused"},
+    ]  # fmt: skip
+    chains = [row.label for row in model_of(*links).rows if row.kind is Kind.CHAIN]
+    assert chains[0].startswith("ResourceQuota ✖ ")
 
 
 def test_the_newest_time_is_that_of_what_ended_last() -> None:

@@ -252,6 +252,15 @@ async def test_what_is_typed_is_remembered_at_once(session: Session, tmp_path: P
         assert Settings.load(tmp_path, tmp_path / "state").history() == ["store"]
 
 
+async def test_enter_that_was_pressed_before_the_terminal_was_ready_is_enter(show: Show) -> None:
+    """Until the app has told it otherwise, a terminal makes a line feed of it."""
+    async with show() as driver:
+        await driver.press("colon")
+        await driver.type("store")
+        await driver.press("ctrl+j")
+        await driver.until(lambda: isinstance(driver.shown, StoreScreen))
+
+
 async def test_what_only_reads_waits_for_no_time(show: Show) -> None:
     """However long it takes."""
     async with show() as driver:
