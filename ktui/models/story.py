@@ -207,6 +207,8 @@ class Tally:
             return UNPROXIED if is_quiet and (pods.are_there or root["verb"] == "delete") else ""
         if self._is_refused or any(seen.is_failed for seen in self._seen.values()):
             return ""  # the lamp that failed says it
+        if kind_of(root["object"]) in AT_REST:
+            return ""  # it was over at once
         is_waited_for = pods.any or root["verb"] in ("create", "apply")
         if (is_waited_for and kind_of(root["object"]) in WORKLOADS) or not WATCH <= reached < KUBELET:
             return ""

@@ -192,6 +192,7 @@ def write(verb: str, object: str) -> list[Span]:
     [
         pytest.param(write("patch", "node/n"), 4, WAITING + AHEAD * 3, "", id="somebody may be about to"),
         pytest.param(write("patch", "node/n"), 6, SKIPPED * 4, UNHEEDED, id="nobody acts upon it"),
+        pytest.param(write("create", "configmap/default/c"), 100, SKIPPED * 4, "", id="over at once"),
         pytest.param(write("delete", "namespace/t"), 6, WAITING + AHEAD * 3, "", id="a controller is at it"),
         pytest.param(
             [*write("patch", "node/n"), span("s", 10, parent="w", object="pod/default/x")], QUIET_SECONDS + 1,

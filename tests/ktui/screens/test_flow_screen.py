@@ -203,7 +203,7 @@ async def test_a_narrow_terminal_puts_the_detail_behind_enter(show: Show, cluste
         await driver.sees("├─POST")
         assert "From keystroke" not in driver.picture
         await driver.press("up", "enter")
-        await driver.sees("model~" if driver.app.flow.has_model_time else "wall")
+        await driver.sees("what  ", "began  ")
         await driver.misses("├─POST")
         await driver.sees("esc Close", "q Leave")
         await driver.press("escape")
