@@ -71,9 +71,11 @@ def test_ctrl_z_without_a_shell_says_so(tmp_path: Path) -> None:
 def test_a_terminal_that_goes_takes_the_screen_with_it(tmp_path: Path) -> None:
     with terminal(tmp_path) as shown:
         shown.until(AWAY, LANE)
+        shown.press(":theme none\r")
+        shown.until("there is no theme")
         shown.hang_up()
         assert shown.ended() == -signal.SIGHUP
-    assert (tmp_path / ".state" / "history").read_text() == ""
+    assert (tmp_path / ".state" / "history").read_text() == "theme none\n"
 
 
 def test_a_terminal_that_goes_is_missed_where_only_a_parent_that_waits_is_told(tmp_path: Path) -> None:
