@@ -27,6 +27,7 @@ REAL = (
     "failed to create typed patch object",
     "failed to convert new object",
     "unknown patch type",
+    "Component not found: ",
     "list element types are not identical",
     "map: map[",  # ... does not contain declared merge key
     "Internal error occurred: failed to allocate a serviceIP: range is full",
