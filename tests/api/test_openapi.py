@@ -49,6 +49,16 @@ def test_every_patch_says_that_it_can_run_dry_and_validate_fields(gv: tuple[str,
             assert {"dryRun", "fieldValidation", "fieldManager", "force"} <= names, path
 
 
+@pytest.mark.parametrize(("release", "published"), [("1.35", False), ("1.36", True), ("1.37", True)])
+def test_a_shard_can_be_asked_for_from_the_release_on_whose_options_name_it(release: str, published: bool) -> None:
+    """The gate is off, but operations tell all fields of their options."""
+    older = OpenApi(ResourceRegistry.for_version(release), load_definitions(release)).v3("apis/apps/v1")
+    assert older is not None
+    item = orjson.loads(older)["paths"]["/apis/apps/v1/namespaces/{namespace}/deployments"]
+    for method, told in ("get", published), ("delete", published), ("post", False):
+        assert ("shardSelector" in {each["name"] for each in item[method]["parameters"]}) == told
+
+
 def test_collections_name_their_kind_for_kubectl_explain() -> None:
     item = v3("apps", "v1")["paths"]["/apis/apps/v1/namespaces/{namespace}/deployments"]
     kind = {"group": "apps", "kind": "Deployment", "version": "v1"}

@@ -25,7 +25,7 @@ from engine.api.types import Object
 _ALWAYS = tuple(f"{META}.{kind}" for kind in ("APIResourceList", "DeleteOptions", "Patch", "Status", "WatchEvent"))
 _CUSTOM = {"title": "Kubernetes CRD Swagger", "version": "v0.1.0"}
 # Raised when what is generated from the same schemas changes, since clients keep documents on disk by hash.
-_GENERATION = 4
+_GENERATION = 5
 
 
 class OpenApi:

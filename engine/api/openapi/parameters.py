@@ -36,6 +36,11 @@ PARAMETERS: Mapping[str, Parameter] = {
     "resourceVersion": Parameter("string", "Constrains the resource versions that the request may be served from."),
     "resourceVersionMatch": Parameter("string", "How resourceVersion is applied to list calls."),
     "sendInitialEvents": Parameter("boolean", "Begin a watch with the objects that there are."),
+    "shardSelector": Parameter(
+        "string",
+        "Restricts the objects to ranges of hashes, as shardRange(object.metadata.uid, '0x0', '0x8000000000000000'). "
+        "An alpha field: without the feature gate ShardedListAndWatch it changes nothing.",
+    ),
     "timeoutSeconds": Parameter("integer", "Limits the duration of the call."),
     "watch": Parameter("boolean", "Stream changes as they happen."),
     "gracePeriodSeconds": Parameter("integer", "The seconds before the object is deleted."),
@@ -59,6 +64,13 @@ PARAMETERS: Mapping[str, Parameter] = {
     "tailLines": Parameter("integer", "How many lines from the log's end."),
     "timestamps": Parameter("boolean", "Begin each line with its time."),
 }
+# The release whose options types are the first to have the field. A gate that is off does not take it away: the
+# types are read as they are.
+_SINCE: Mapping[str, tuple[int, int]] = {
+    "sendInitialEvents": (1, 27),
+    "ignoreStoreReadErrorWithClusterBreakingPotential": (1, 32),
+    "shardSelector": (1, 36),
+}
 # Those of the path itself: what each stands for, with the kind put in.
 IN_PATH: Mapping[str, str] = {
     "name": "name of the {kind}",
@@ -73,11 +85,11 @@ _DELETE = (
     "orphanDependents",
     "propagationPolicy",
 )
-LIST = ("allowWatchBookmarks", *_PICK, "sendInitialEvents", "timeoutSeconds", "watch", "pretty")
+LIST = ("allowWatchBookmarks", *_PICK, "sendInitialEvents", "shardSelector", "timeoutSeconds", "watch", "pretty")
 WRITE = ("dryRun", "fieldManager", "fieldValidation", "pretty")
 PATCH = (*WRITE, "force")
 DELETE = (*_DELETE, "pretty")
-DELETE_COLLECTION = (*_PICK, "sendInitialEvents", "timeoutSeconds", *_DELETE, "pretty")
+DELETE_COLLECTION = (*_PICK, "sendInitialEvents", "shardSelector", "timeoutSeconds", *_DELETE, "pretty")
 LOG = (
     "container",
     "follow",
@@ -101,3 +113,8 @@ _CONNECT: Mapping[str, tuple[str, ...]] = {
 def connect_parameters(options: GVK) -> tuple[str, ...]:
     """Of exec, attach and portforward what they say; a proxy has its path and nothing else."""
     return _CONNECT.get(options.kind, ("path",))
+
+
+def of_release(names: tuple[str, ...], release: tuple[int, int]) -> tuple[str, ...]:
+    """Those parameters that there are in a release."""
+    return tuple(name for name in names if _SINCE.get(name, release) <= release)

@@ -11,7 +11,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from engine.api.deletion_answers import returned_when_deleted
 from engine.api.openapi.operations import ANY, Route, path_item
-from engine.api.openapi.parameters import DELETE, DELETE_COLLECTION, LIST, LOG, PATCH, WRITE, connect_parameters
+from engine.api.openapi.parameters import (
+    DELETE,
+    DELETE_COLLECTION,
+    LIST,
+    LOG,
+    PATCH,
+    WRITE,
+    connect_parameters,
+    of_release,
+)
 from engine.api.openapi.schemas import Dialect
 from engine.api.resources import ResourceInfo, Subresource
 from engine.api.schema import Definitions
@@ -32,6 +41,7 @@ _WATCH_INSTEAD = "deprecated: use the 'watch' parameter with a list operation in
 def resource_paths(definitions: Definitions, info: ResourceInfo, dialect: Dialect) -> Iterator[tuple[str, Object]]:
     """Every path of a resource and its subresources, with the path item."""
     for path, routes in _Routes(definitions, info).of_paths():
+        routes = [route._replace(query=of_release(route.query, definitions.release)) for route in routes]
         yield path, path_item(path, routes, dialect, kind=info.kind)
 
 
