@@ -19,7 +19,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from engine.api.wire import ClientCertificate
-from engine.plain_http import ServerContext
+from engine.client_certificates import RequestingContext
+from engine.clock import Clock
 
 VALIDITY = timedelta(days=365)
 CA_VALIDITY = timedelta(days=3650)
@@ -295,10 +296,8 @@ class ClusterPki:
             write_private(folder / name, content)
 
     def server_context(self, folder: Path) -> ssl.SSLContext:
-        """TLS for the API server: a client certificate is asked for and, if sent, must be the CA's."""
-        context = ServerContext(ssl.PROTOCOL_TLS_SERVER)
+        """TLS for the API server: a client certificate is asked for; whether it is the CA's, the context says."""
+        context = RequestingContext(ssl.PROTOCOL_TLS_SERVER, self.authority.pair.certificate, Clock().now)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         context.load_cert_chain(folder / "apiserver.crt", folder / "apiserver.key")
-        context.load_verify_locations(cadata=self.authority.pair.certificate.decode())
-        context.verify_mode = ssl.CERT_OPTIONAL
         return context

@@ -11,7 +11,8 @@ import pytest
 from cryptography import x509
 
 from engine.api.wire import ClientCertificate
-from engine.pki import ADMIN, Authority, is_valid
+from engine.client_certificates import is_verified
+from engine.pki import ADMIN, VALIDITY, Authority, is_valid
 from tests.kept_pki import kept_pki
 
 NOW = datetime.now(UTC)
@@ -19,15 +20,22 @@ NOW = datetime.now(UTC)
 
 def shake_hands(server: ssl.SSLContext, client: ssl.SSLContext, host: str) -> ssl.SSLObject:
     """A handshake in memory; returns the server's side."""
+    return both_sides(server, client, host)[1]
+
+
+def both_sides(
+    server: ssl.SSLContext, client: ssl.SSLContext, host: str, session: ssl.SSLSession | None = None
+) -> tuple[ssl.SSLObject, ssl.SSLObject]:
+    """The client's and the server's side after a handshake in memory."""
     to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
-    client_side = client.wrap_bio(to_client, to_server, server_hostname=host)
+    client_side = client.wrap_bio(to_client, to_server, server_hostname=host, session=session)
     server_side = server.wrap_bio(to_server, to_client, server_side=True)
     for side in (client_side, server_side, client_side, server_side):
         try:
             side.do_handshake()
         except ssl.SSLWantReadError:
             continue
-    return server_side
+    return client_side, server_side
 
 
 def client_context(folder: Path, *, certificate: str = "") -> ssl.SSLContext:
@@ -51,11 +59,41 @@ def test_a_client_without_a_certificate_gets_in_as_nobody(tmp_path: Path) -> Non
     assert shake_hands(pki.server_context(tmp_path), client_context(tmp_path), "localhost").getpeercert() is None
 
 
-def test_a_certificate_of_another_authority_is_refused(tmp_path: Path) -> None:
+VERSIONS = [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_only_what_the_authority_has_issued_is_verified(tmp_path: Path, version: ssl.TLSVersion) -> None:
     pki = kept_pki(tmp_path, ["localhost"], NOW)
-    Authority.create(NOW).issue_client(ADMIN, NOW).write(tmp_path, "stranger")
-    with pytest.raises(ssl.SSLError):
-        shake_hands(pki.server_context(tmp_path), client_context(tmp_path, certificate="stranger"), "localhost")
+    mine, other = pki.authority, Authority.create(NOW)
+    pairs = {
+        "known": mine.issue_client(ADMIN, NOW),
+        "stranger": other.issue_client(ADMIN, NOW),
+        "expired": mine.issue_client(ADMIN, NOW - 2 * VALIDITY),
+        "early": mine.issue_client(ADMIN, NOW + VALIDITY),
+        "the stranger's authority": other.pair,
+    }
+    server = pki.server_context(tmp_path)
+    for name, pair in pairs.items():
+        pair.write(tmp_path, name)
+        client = client_context(tmp_path, certificate=name)
+        client.maximum_version = version
+        found = shake_hands(server, client, "localhost")
+        assert found.getpeercert(True) == ssl.PEM_cert_to_DER_cert(pair.certificate.decode())
+        assert is_verified(found) == (name == "known"), name
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_resumed_session_makes_nobody_known(tmp_path: Path, known: bool) -> None:
+    pki = kept_pki(tmp_path, ["localhost"], NOW)
+    authority = pki.authority if known else Authority.create(NOW)
+    authority.issue_client(ADMIN, NOW).write(tmp_path, "client")
+    server, client = pki.server_context(tmp_path), client_context(tmp_path, certificate="client")
+    client.maximum_version = ssl.TLSVersion.TLSv1_2  # of the newer no session is kept
+    first, _ = both_sides(server, client, "localhost")
+    _, second = both_sides(server, client, "localhost", session=first.session)
+    assert second.session_reused
+    assert is_verified(second) == known
 
 
 def test_a_name_that_the_server_does_not_have_is_refused(tmp_path: Path) -> None:

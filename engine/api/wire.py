@@ -27,12 +27,14 @@ APPLY_PATCH = "application/apply-patch+yaml"
 
 
 class ClientCertificate(NamedTuple):
-    """The subject of a client certificate that the transport has verified: the x509 authenticator's input."""
+    """The subject of a client certificate, and whether the transport has verified it: the x509 authenticator's
+    input."""
 
     common_name: str
     organizations: tuple[str, ...] = ()
     fingerprint: str = ""  # SHA-256 of the certificate, in hexadecimal; "" where a subject is all there is
     uids: tuple[str, ...] = ()
+    verified: bool = True
 
 
 @dataclass(slots=True)

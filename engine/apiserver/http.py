@@ -41,6 +41,7 @@ from engine.apiserver.protobuf.answers import STREAM as PROTOBUF_WATCH
 from engine.apiserver.query_string import read_query
 from engine.apiserver.registry.representation import is_for_a_person, likes_yaml
 from engine.apiserver.sockets import serve_socket
+from engine.client_certificates import is_verified
 from engine.tasks import Supervisor
 from engine.world import World
 
@@ -313,7 +314,7 @@ _SUBJECTS: WeakKeyDictionary[ssl.SSLObject, ClientCertificate | None] = WeakKeyD
 
 
 def _certificate(incoming: web.BaseRequest) -> ClientCertificate | None:
-    """The subject of the client's certificate, which TLS has verified."""
+    """The subject of the client's certificate, and whether TLS has verified it."""
     tls = incoming.get_extra_info("ssl_object")
     if tls is None:
         return None
@@ -335,10 +336,8 @@ def _subject(tls: ssl.SSLObject) -> ClientCertificate | None:
                 organizations.append(value)
             elif attribute == UID_ATTRIBUTE:
                 uids.append(value)
-    if not name:
-        return None
     fingerprint = hashlib.sha256(tls.getpeercert(True) or b"").hexdigest()
-    return ClientCertificate(name, tuple(organizations), fingerprint, tuple(uids))
+    return ClientCertificate(name, tuple(organizations), fingerprint, tuple(uids), is_verified(tls))
 
 
 def _takes_gzip(accept_encoding: str) -> bool:

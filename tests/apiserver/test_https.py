@@ -31,7 +31,7 @@ from engine.apiserver.http import GZIP_ABOVE, HttpServer
 from engine.apiserver.server import ApiServer
 from engine.client import Client, InProcessTransport
 from engine.clock import Clock
-from engine.pki import ADMIN, ClusterPki, KeyPair
+from engine.pki import ADMIN, VALIDITY, Authority, ClusterPki, KeyPair
 from engine.store.sqlite import SqliteStore
 from engine.world import World
 from tests.api.crd.samples import GROUP, cron_tab, definition
@@ -243,11 +243,40 @@ async def test_a_header_of_whom_to_be_is_one_value(served: Served) -> None:
         }  # fmt: skip
 
 
-async def test_a_certificate_of_another_authority_is_no_credential(served: Served, tmp_path: Path) -> None:
+def signed(authority: Authority, subject: x509.Name) -> KeyPair:
+    """A client's certificate of a subject that it asks for itself."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    asked = x509.CertificateSigningRequestBuilder().subject_name(subject).sign(key, hashes.SHA256())
+    form = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    certificate = authority.sign(asked, ["client auth"], datetime.now(UTC), timedelta(hours=1))
+    return KeyPair(certificate, key.private_bytes(*form))
+
+
+UNAUTHORIZED = ("Status", "Unauthorized", "Unauthorized")
+
+
+async def test_a_certificate_that_nobody_vouches_for_is_unauthorized(served: Served, tmp_path: Path) -> None:
+    """TestX509's rows of other authorities and times: a Status, as kubectl tells it, and no alert of TLS."""
+    now = datetime.now(UTC)
+    other = kept_pki(tmp_path / "other", ["127.0.0.1"], now)
+    mine = served.pki.authority
+    nobody, stranger = (signed(each, x509.Name([])) for each in (mine, other.authority))
+    expired = mine.issue_client(ADMIN, now - 2 * VALIDITY)
+    for pair, code in ((other.admin, 401), (stranger, 401), (expired, 401), (nobody, 403), (served.pki.admin, 200)):
+        async with served.session(pair) as session, session.get("/api/v1/pods") as response:
+            body = await response.json()
+            assert response.status == code
+            assert code != 401 or (body["kind"], body["message"], body["reason"]) == UNAUTHORIZED
+
+
+async def test_a_token_counts_beside_a_certificate_that_nobody_vouches_for(served: Served, tmp_path: Path) -> None:
     other = kept_pki(tmp_path / "other", ["127.0.0.1"], datetime.now(UTC))
-    async with served.session(other.admin) as session:
-        with pytest.raises(aiohttp.ClientError):
-            await session.get("/api/v1/pods")
+    body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
+    asked = served.client.create(SERVICE_ACCOUNTS, body, namespace="default", name="default", subresource="token")
+    headers = {"Authorization": f"Bearer {(await asked)['status']['token']}"}
+    async with served.session(other.admin) as session, session.get("/api/v1/pods", headers=headers) as response:
+        assert response.status == 403
+        assert 'User "system:serviceaccount:default:default"' in (await response.json())["message"]
 
 
 async def test_items_of_a_list_do_not_repeat_their_kind(served: Served) -> None:
@@ -666,15 +695,11 @@ async def test_a_certificate_is_known_by_its_fingerprint(served: Served) -> None
 
 async def test_a_certificate_may_say_the_uid(served: Served) -> None:
     """TestX509's "user with a uid" of upstream."""
-    key = ec.generate_private_key(ec.SECP256R1())
     pairs = ((NameOID.COMMON_NAME, "jane"), (x509.ObjectIdentifier(UID_ATTRIBUTE), "1234"))
     subject = x509.Name([x509.NameAttribute(attribute, value) for attribute, value in pairs])
-    asked = x509.CertificateSigningRequestBuilder().subject_name(subject).sign(key, hashes.SHA256())
-    signed = served.pki.authority.sign(asked, ["client auth"], datetime.now(UTC), timedelta(hours=1))
-    form = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    pair = signed(served.pki.authority, subject)
     review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
     path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
-    pair = KeyPair(signed, key.private_bytes(*form))
     async with served.session(pair) as session, session.post(path, json=review) as response:
         found = (await response.json())["status"]["userInfo"]
     assert (found["username"], found["uid"]) == ("jane", "1234")

@@ -1,7 +1,7 @@
 """Client certificates: the common name is the user, the organisations are the groups, and since 1.33 there may be a
 uid.
 
-The transport has verified the chain; over HTTPS against the cluster's CA, in-process by construction
+The transport says whether it has verified the chain; over HTTPS against the cluster's CA, in-process by construction
 (apiserver pkg/authentication/request/x509, CommonNameUserConversion).
 """
 
@@ -24,9 +24,13 @@ class X509Authenticator:
         self._with_uids = release >= _UIDS_SINCE
 
     async def authenticate(self, request: Request, remarks: Remarks) -> UserInfo | None:
-        """Raises ApiError 401 for a uid that is empty or one of several."""
+        """Raises ApiError 401 for a certificate that is not verified, and for a uid that is empty or one of several."""
         certificate = request.certificate
-        if certificate is None or not certificate.common_name:
+        if certificate is None:
+            return None
+        if not certificate.verified:
+            raise unauthorized()
+        if not certificate.common_name:
             return None
         uids = certificate.uids if self._with_uids else ()
         if len(uids) > 1 or "" in uids:
