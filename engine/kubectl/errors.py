@@ -46,6 +46,14 @@ class UnfitError(CommandError):
     """An object that cannot be changed so: among others it is marked as an error too, and a line follows it."""
 
 
+class FatalError(CommandError):
+    """What ends kubectl at once: a line of its log, `place` being where upstream writes it."""
+
+    def __init__(self, text: str, place: str) -> None:
+        super().__init__(text)
+        self.place = place
+
+
 class Aggregate(Exception):
     """Several failures of one command, each printed on a line of its own."""
 

@@ -7,5 +7,5 @@ from datetime import datetime
 
 
 def line(severity: str, now: datetime, place: str, text: str) -> str:
-    """Without the end of the line; `severity` is I, W or E."""
+    """Without the end of the line; `severity` is I, W, E or F."""
     return f"{severity}{now:%m%d %H:%M:%S.%f} {os.getpid():7} {place}] {text}"

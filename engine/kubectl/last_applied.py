@@ -28,11 +28,14 @@ def original(obj: Object) -> Object | None:
 
 
 def bare(obj: Object) -> Object:
-    """The object without the annotation."""
+    """The object without the annotation. One that is null is an empty one, as annotations are read."""
     copy = copy_object(obj)
     metadata = copy.setdefault("metadata", {})
-    annotations = dict(metadata.get("annotations") or {})
-    annotations.pop(ANNOTATION, None)
+    annotations = {
+        key: "" if value is None else value
+        for key, value in (metadata.get("annotations") or {}).items()
+        if key != ANNOTATION
+    }
     metadata["annotations"] = annotations
     return copy
 
@@ -51,6 +54,16 @@ def modified(obj: Object, *, typed: bool = False) -> Object:
         text = compact(sent) + "\n"
     sent["metadata"]["annotations"] = {**sent["metadata"]["annotations"], ANNOTATION: text}
     return sent
+
+
+def without_nulls(value: Any) -> Any:
+    """What is made of a manifest: a null takes its field away there as it does in a patch. Those that are elements of
+    lists stay. Shares nothing that can change with `value`."""
+    if isinstance(value, dict):
+        return {key: without_nulls(inner) for key, inner in value.items() if inner is not None}
+    if isinstance(value, list):
+        return [without_nulls(inner) for inner in value]
+    return value
 
 
 def compact(value: Any, *, sort_keys: bool = True) -> str:

@@ -25,7 +25,7 @@ from engine.kubectl.command import Command, Found, find, help_text, show_group
 from engine.kubectl.connecting import allowed, asked_for, asks_namespace_first, overrides_of
 from engine.kubectl.discovery import Discovery
 from engine.kubectl.discovery_cache import DiskCache, folder
-from engine.kubectl.errors import Aggregate, CommandError, Exit, FlagError, MisusedError, UsageError, render
+from engine.kubectl.errors import Aggregate, CommandError, Exit, FatalError, FlagError, MisusedError, UsageError, render
 from engine.kubectl.flags import Flags
 from engine.kubectl.flagsets import GLOBAL
 from engine.kubectl.preferences import Applied, PreferencesError
@@ -117,6 +117,9 @@ async def run(
         return 1
     except Exit as leave:
         return leave.code
+    except FatalError as error:
+        stderr.write(klog.line("F", clock.now(), error.place, str(error)) + "\n")
+        return 1
     except BrokenPipeError:
         raise  # who read the output went away: that is no server that cannot be reached
     except (CommandError, Aggregate, ApiError, ConnectionError, KubeConfigError) as error:

@@ -12,7 +12,7 @@ from tests.kubectl.served import Served, served
 
 # What differs from one server to another, or from one second to the next.
 _VARYING = (
-    (re.compile(r"^([EW])\d{4} [\d:.]+ +\d+ ", re.MULTILINE), r"\1 "),
+    (re.compile(r"^([EFW])\d{4} [\d:.]+ +\d+ ", re.MULTILINE), r"\1 "),
     (re.compile(r"(Resource Version: +)\d+"), r"\1N"),
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "UID"),
     (re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "TIME"),

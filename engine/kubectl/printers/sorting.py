@@ -6,29 +6,39 @@ Source of the behaviour: kubectl pkg/cmd/get/sorter.go (natural order of text, q
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from functools import cmp_to_key
 from typing import Any
 
 from engine.api.errors import ApiError
 from engine.api.quantity import Quantity
 from engine.api.types import Object
-from engine.kubectl.errors import CommandError
+from engine.kubectl.errors import CommandError, FatalError
 from engine.kubectl.printers.jsonpath import JsonPath, relaxed, text_of
 
 _GO_TYPES = {bool: "bool", dict: "map[string]interface {}", list: "[]interface {}"}
 
 
-class UnsortableError(CommandError):
-    """Two values have no order. kubectl ends with that, whatever else there is to print."""
+def sort_objects(objects: list[Object], path: str) -> list[int]:
+    """The order of the objects, as indices. Raises CommandError if no object has the field or the path is none,
+    FatalError if two values have no order: kubectl ends with that, whatever else there is to print."""
+    return _order(objects, relaxed(path), of="*unstructured.Unstructured", place="sorter.go:329")
 
 
-def sort_objects(objects: list[Object], path: str, *, of: str = "*unstructured.Unstructured") -> list[int]:
-    """The order of the objects, as indices; `of` is what kubectl's Go code has them in. Raises CommandError if no
-    object has the field, UnsortableError."""
-    expression = JsonPath(relaxed(path))
+def sort_rows(rows: list[Object], path: str) -> list[Object]:
+    """Table rows sorted by a field of their objects; any template will do. Raises as `sort_objects` does."""
+    with suppress(CommandError):
+        path = relaxed(path)
+    objects = [row.get("object") or {} for row in rows]
+    return [rows[index] for index in _order(objects, path, of="[][][]reflect.Value", place="sorter.go:375")]
+
+
+def _order(objects: list[Object], path: str, *, of: str, place: str) -> list[int]:
+    """`of` is what kubectl's Go code has the values in, `place` where it gives up."""
+    expression = JsonPath(path)
     keys = [_first(expression, obj) for obj in objects]
     if objects and all(key is None for key in keys):
-        raise CommandError(f'couldn\'t find any field with path "{relaxed(path)}" in the list of objects')
+        raise CommandError(f'couldn\'t find any field with path "{path}" in the list of objects')
     compare = cmp_to_key(_compare)
     # What lacks the field is less than anything, than what lacks it as well too: the last of them comes first.
     missing = [index for index, key in reversed(list(enumerate(keys))) if key is None]
@@ -37,19 +47,12 @@ def sort_objects(objects: list[Object], path: str, *, of: str = "*unstructured.U
             (index for index, key in enumerate(keys) if key is not None), key=lambda index: compare(keys[index])
         )
     except TypeError as error:
-        raise UnsortableError(
-            f"Field {relaxed(path)} in {of} is an unsortable type: interface, err: {error}"
-        ) from error
-
-
-def sort_rows(rows: list[Object], path: str) -> list[Object]:
-    """Table rows sorted by a field of their objects."""
-    order = sort_objects([row.get("object") or {} for row in rows], path, of="[][][]reflect.Value")
-    return [rows[index] for index in order]
+        raise FatalError(f"Field {path} in {of} is an unsortable type: interface, err: {error}", place) from error
 
 
 def _first(expression: JsonPath, obj: Object) -> Any:
-    return next((value for values in expression.find(obj) for value in values), None)
+    """What the first part of a template finds: others have no say."""
+    return next((value for values in expression.find(obj)[:1] for value in values), None)
 
 
 def _compare(left: Any, right: Any) -> int:

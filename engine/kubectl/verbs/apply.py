@@ -135,7 +135,7 @@ class Applier:
         except ApiError as error:
             if error.reason != "NotFound":
                 raise _retrieving(error, info) from error
-            await self._create(info, modified)
+            await self._create(info, last_applied.without_nulls(modified))
             return
         if last_applied.original(current) is None:
             self.session.err(

@@ -17,7 +17,6 @@ from engine.kubectl.fetching import list_error, require_namespace, require_there
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import ALL_NAMESPACES, FIELD_SELECTOR, PRINT, SELECTOR, filename
 from engine.kubectl.printers.custom_columns import CustomColumns
-from engine.kubectl.printers.jsonpath import relaxed
 from engine.kubectl.printers.objects import (
     FORMATS,
     split_format,
@@ -25,11 +24,12 @@ from engine.kubectl.printers.objects import (
     unknown_format,
     without_managed_fields,
 )
-from engine.kubectl.printers.sorting import UnsortableError, sort_objects, sort_rows
+from engine.kubectl.printers.sorting import sort_objects
 from engine.kubectl.printers.tables import TableOptions, TablePrinter, plain_table
-from engine.kubectl.selection import Info, Selection, infos, is_one_file
+from engine.kubectl.selection import MISSING, Info, Selection, infos, is_one_file
 from engine.kubectl.session import TABLE, Session
 from engine.kubectl.verbs import get_watch
+from engine.kubectl.verbs.get_sorted import in_order, sort_table, warn_if_watching
 from engine.kubectl.verbs.get_targets import Target, not_found, targets_of
 from engine.kubectl.verbs.raw import raw
 from engine.kubectl.verbs.watching import watch_objects
@@ -39,7 +39,12 @@ ALLOWED = "custom-columns,custom-columns-file," + FORMATS.replace(",yaml", ",wid
 
 async def run(session: Session) -> None:
     flags = session.flags
+    watching = flags.on("watch") or flags.on("watch-only")
+    if not flags.text("raw"):
+        warn_if_watching(session)
     if not session.arguments and not session.from_files and not flags.text("raw"):
+        if watching:
+            raise CommandError(MISSING)
         session.err(
             f'You must specify the type of resource to get. Use "{session.program} api-resources" for a complete list '
             "of supported resources.\n"
@@ -65,7 +70,7 @@ def _check_flags(session: Session) -> None:
     watching = flags.on("watch") or flags.on("watch-only")
     if flags.on("output-watch-events") and not watching:
         raise CommandError("--output-watch-events option can only be used with --watch or --watch-only")
-    if flags.text("subresource"):
+    if flags.text("subresource") and not watching:
         _, types, names = split_arguments(session.arguments, session.program)
         if types and not names:
             raise CommandError("subresource cannot be used when bulk resources are specified")
@@ -108,11 +113,9 @@ async def _tables(session: Session, *, wide: bool) -> None:
             if not (not_found(error) and item.name and session.flags.on("ignore-not-found")):
                 errors.append(error)
     several = several and len({target.resource.gvk for target, _ in tables}) > 1
-    if several and (path := session.flags.text("sort-by")):  # kubectl cannot sort several tables
-        raise CommandError(f'couldn\'t find any field with path "{relaxed(path)}" in the list of objects')
     spaced = False  # stays on for all that follow: kubectl's copies of its print flags share the one setting
-    for target, table in tables:
-        _sort(session, table)
+    for target, table in tables if watching else in_order(session, tables):
+        sort_table(session, table)
         version = table.get("metadata", {}).get("resourceVersion", "")
         new = target.resource not in printers
         if new:
@@ -204,18 +207,6 @@ def _printer(session: Session, resource: Resource, *, wide: bool, several: bool,
             event=session.flags.on("output-watch-events"),
         )
     )
-
-
-def _sort(session: Session, table: Object) -> None:
-    """Sort the rows; kubectl shows none of several if it cannot, and says nothing of why."""
-    if path := session.flags.text("sort-by"):
-        try:
-            table["rows"] = sort_rows(table["rows"], path)
-        except UnsortableError:
-            raise
-        except CommandError:
-            if len(table["rows"]) > 1:
-                table["rows"] = []
 
 
 async def _watch_table(session: Session, target: Target, printer: TablePrinter, version: str) -> None:
