@@ -21,6 +21,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from engine.api.wire import ClientCertificate
 from engine.client_certificates import RequestingContext
 from engine.clock import Clock
+from engine.signing_policy import extensions_for, lifetime
 
 VALIDITY = timedelta(days=365)
 CA_VALIDITY = timedelta(days=3650)
@@ -112,24 +113,19 @@ class Authority:
         `certificates.k8s.io`. Raises ValueError for a request that is not signed by its own key."""
         if not asked.is_signature_valid:
             raise ValueError("the request is not signed by its own key")
+        start, end = lifetime(now, validity, self._certificate.not_valid_after_utc)
         builder = (
             x509.CertificateBuilder()
             .subject_name(asked.subject)
             .issuer_name(self._certificate.subject)
             .public_key(asked.public_key())
             .serial_number(x509.random_serial_number())
-            .not_valid_before(now - timedelta(minutes=5))
-            .not_valid_after(min(now + validity, self._certificate.not_valid_after_utc))
-            .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+            .not_valid_before(start)
+            .not_valid_after(end)
             .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key()), critical=False)
         )
-        if _KEY_USAGES & set(usages):  # one that allows the key nothing would forbid it everything
-            builder = builder.add_extension(_key_usage(usages), critical=True)
-        if purposes := [_PURPOSES[usage] for usage in usages if usage in _PURPOSES]:
-            builder = builder.add_extension(x509.ExtendedKeyUsage(purposes), critical=False)
-        for extension in asked.extensions:
-            if isinstance(extension.value, x509.SubjectAlternativeName):
-                builder = builder.add_extension(extension.value, critical=False)
+        for extension, critical in extensions_for(asked, usages):
+            builder = builder.add_extension(extension, critical=critical)
         return builder.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
 
     def _issue(
@@ -171,44 +167,6 @@ def _usage(*, signs: bool) -> x509.KeyUsage:
         key_encipherment=False,
         data_encipherment=False,
         key_agreement=False,
-        encipher_only=False,
-        decipher_only=False,
-    )
-
-
-_PURPOSES = {
-    "server auth": ExtendedKeyUsageOID.SERVER_AUTH,
-    "client auth": ExtendedKeyUsageOID.CLIENT_AUTH,
-    "code signing": ExtendedKeyUsageOID.CODE_SIGNING,
-    "email protection": ExtendedKeyUsageOID.EMAIL_PROTECTION,
-    "timestamping": ExtendedKeyUsageOID.TIME_STAMPING,
-    "ocsp signing": ExtendedKeyUsageOID.OCSP_SIGNING,
-    "any": ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE,
-}
-
-
-_KEY_USAGES = {
-    "signing",
-    "digital signature",
-    "content commitment",
-    "key encipherment",
-    "data encipherment",
-    "key agreement",
-    "cert sign",
-    "crl sign",
-}
-
-
-def _key_usage(usages: Sequence[str]) -> x509.KeyUsage:
-    """What the names of `certificates.k8s.io` say of the key itself."""
-    return x509.KeyUsage(
-        digital_signature=bool({"digital signature", "signing"} & set(usages)),
-        content_commitment="content commitment" in usages,
-        key_encipherment="key encipherment" in usages,
-        data_encipherment="data encipherment" in usages,
-        key_agreement="key agreement" in usages,
-        key_cert_sign="cert sign" in usages,
-        crl_sign="crl sign" in usages,
         encipher_only=False,
         decipher_only=False,
     )

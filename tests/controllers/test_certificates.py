@@ -13,7 +13,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+from cryptography.x509.oid import ExtendedKeyUsageOID, ExtensionOID, NameOID
 from pydantic import SecretStr
 
 from engine.api.types import CLUSTER_ROLE_BINDINGS, SECRETS, SERVICE_ACCOUNTS, Object
@@ -90,7 +90,7 @@ async def test_an_approved_request_is_signed(world: World) -> None:
         uses = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
         assert list(uses) == [ExtendedKeyUsageOID.CLIENT_AUTH]
         life = certificate.not_valid_after_utc - certificate.not_valid_before_utc
-        assert timedelta(hours=1) <= life <= timedelta(hours=1, minutes=6)
+        assert life == timedelta(hours=1, minutes=5)
 
 
 @pytest.mark.parametrize(
@@ -108,6 +108,56 @@ async def test_what_the_key_may_do(world: World, usages: list[str], signs: bool 
         certificate = x509.load_pem_x509_certificate(base64.b64decode((await answered(cluster))["certificate"]))
         found = [each.value for each in certificate.extensions if isinstance(each.value, x509.KeyUsage)]
         assert [each.digital_signature for each in found] == ([] if signs is None else [signs])
+
+
+NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
+YEAR, HOUR = timedelta(days=365), timedelta(hours=1)
+
+
+@pytest.mark.parametrize(
+    ("validity", "life"),
+    [
+        pytest.param(YEAR, YEAR, id="backdated"),
+        pytest.param(8 * HOUR, 8 * HOUR, id="as long as that"),
+        pytest.param(7 * HOUR, 7 * HOUR + timedelta(minutes=5), id="short"),
+        pytest.param(11 * YEAR, timedelta(days=3650, minutes=5), id="longer than the authority"),
+    ],
+)
+def test_how_long_a_certificate_is_good(validity: timedelta, life: timedelta) -> None:
+    """TestCertificateAuthority's rows of times: five minutes before now are of the lifetime, unless it is short."""
+    csr = x509.load_pem_x509_csr(base64.b64decode(asked("jane")))
+    made = x509.load_pem_x509_certificate(Authority.create(NOON).sign(csr, ["client auth"], NOON, validity))
+    assert made.not_valid_before_utc == NOON - timedelta(minutes=5)
+    assert made.not_valid_after_utc - made.not_valid_before_utc == life
+
+
+def test_a_certificate_has_all_that_its_uses_mean_and_go_writes() -> None:
+    names = [
+        x509.UniformResourceIdentifier("spiffe://a"), x509.IPAddress(ip_address("::1")), x509.RFC822Name("a@b"),
+        x509.RegisteredID(x509.ObjectIdentifier("1.2.3")), x509.DNSName("a.b"),
+    ]  # fmt: skip
+    csr = x509.load_pem_x509_csr(base64.b64decode(asked("jane", names=tuple(names))))
+    uses = [
+        "decipher only",
+        "key agreement",
+        "netscape sgc",
+        "s/mime",
+        "ipsec user",
+        "email protection",
+        "server auth",
+        "any",
+    ]
+    made = x509.load_pem_x509_certificate(Authority.create(NOON).sign(csr, uses, NOON, HOUR))
+    found = made.extensions
+    assert found.get_extension_for_oid(ExtensionOID.KEY_USAGE).critical
+    assert found.get_extension_for_class(x509.KeyUsage).value.decipher_only
+    assert [each.dotted_string for each in found.get_extension_for_class(x509.ExtendedKeyUsage).value] == [
+        "2.5.29.37.0", "1.3.6.1.5.5.7.3.1", "1.3.6.1.5.5.7.3.4", "1.3.6.1.5.5.7.3.7", "2.16.840.1.113730.4.1",
+    ]  # fmt: skip
+    alternatives = found.get_extension_for_class(x509.SubjectAlternativeName)
+    assert (list(alternatives.value), alternatives.critical) == ([names[4], names[2], names[1], names[0]], False)
+    alone = x509.load_pem_x509_certificate(Authority.create(NOON).sign(csr, ["decipher only"], NOON, HOUR))
+    assert bytes.fromhex("0303070080") in alone.tbs_certificate_bytes  # which cryptography would not write
 
 
 NODE_NAMES = (x509.DNSName("node-1"), x509.IPAddress(ip_address("172.18.0.2")))
@@ -138,11 +188,15 @@ NODE_NAMES = (x509.DNSName("node-1"), x509.IPAddress(ip_address("172.18.0.2")))
         ),
         pytest.param(
             KUBELET_SERVING, asked("system:node:n", "system:nodes", names=NODE_NAMES), CLIENT_USES,
-            "usages did not match [digital signature server auth]", id="kubelet: uses",
+            "usages did not match [digital signature key encipherment server auth]", id="kubelet: uses",
         ),
         pytest.param(
             KUBELET_CLIENT, asked("system:node:n", "system:nodes", names=NODE_NAMES), CLIENT_USES,
             "DNS subjectAltNames are not allowed", id="kubelet's client: names",
+        ),
+        pytest.param(
+            KUBELET_CLIENT, asked("system:node:n", "system:nodes"), ["digital signature"],
+            "usages did not match [client auth digital signature key encipherment]", id="kubelet's client: uses",
         ),
     ],
 )  # fmt: skip
@@ -199,6 +253,7 @@ def aged(hours: float, *types: str) -> Object:
     [
         pytest.param(aged(23), False, id="pending"),
         pytest.param(aged(25), True, id="pending too long"),
+        pytest.param(aged(25, "Seen"), False, id="somebody has said something of it"),
         pytest.param(aged(0.5, "Approved"), False, id="issued just now"),
         pytest.param(aged(1.5, "Approved"), True, id="issued"),
         pytest.param(aged(0.5, "Denied"), False, id="denied just now"),

@@ -45,8 +45,7 @@ class CertificateCleaner(Controller):
 def is_over(request: Object, now: datetime) -> bool:
     """Issued, denied, failed or pending for long enough, or with a certificate that has expired."""
     status = request.get("status") or {}
-    decided = has(request, "Approved") or has(request, "Denied") or has(request, "Failed")
-    if not decided:
+    if not conditions_of(status):
         return now - parse_time(request["metadata"]["creationTimestamp"]) > PENDING_FOR
     if (certificate := status.get("certificate")) and has(request, "Approved"):
         return _has_expired(certificate, now) or _older(request, "Approved", APPROVED_FOR, now)

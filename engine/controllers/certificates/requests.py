@@ -101,6 +101,7 @@ def _no_alternatives(asked: x509.CertificateSigningRequest, kind: type[x509.Gene
 
 
 def _exact_usages(usages: Sequence[str], purpose: str) -> None:
-    required = {"digital signature", purpose}
-    if set(usages) not in (required, required | {"key encipherment"}):
+    """Encrypting keys is of use to RSA alone: it may be left out, and is told of anyway."""
+    required = {"digital signature", "key encipherment", purpose}
+    if set(usages) not in (required, required - {"key encipherment"}):
         raise NotSignableError(f"usages did not match [{' '.join(sorted(required))}]")
