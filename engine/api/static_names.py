@@ -5,10 +5,10 @@ from __future__ import annotations
 from engine.api.resource_table import ADMISSION
 from engine.api.resources import ResourceInfo
 
-_SUFFIX = ".static.k8s.io"
+SUFFIX = ".static.k8s.io"
 _WARNED_SINCE, _REFUSED_SINCE = (1, 36), (1, 37)
 _RESERVED = (
-    f'names ending with "{_SUFFIX}" are reserved for static manifest-based configurations and cannot be managed via '
+    f'names ending with "{SUFFIX}" are reserved for static manifest-based configurations and cannot be managed via '
     "the API"
 )
 
@@ -25,4 +25,4 @@ def name_warnings(info: ResourceInfo, name: str) -> list[str]:
 
 
 def _is_static(info: ResourceInfo, name: str) -> bool:
-    return info.gvr.group == ADMISSION and name.endswith(_SUFFIX)
+    return info.gvr.group == ADMISSION and name.endswith(SUFFIX)

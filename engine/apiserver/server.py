@@ -72,7 +72,7 @@ from engine.apiserver.fairness import PriorityLevels
 from engine.apiserver.fairness.flow_classifier import FlowClassifier
 from engine.apiserver.fairness.flow_control_upkeep import FlowControlUpkeep
 from engine.apiserver.fairness.flow_schema_status import FlowSchemaStatus
-from engine.apiserver.identity_lease import IdentityLease
+from engine.apiserver.identity_lease import IdentityLease, apiserver_id
 from engine.apiserver.legacy_token_tracking import TRACKED_SINCE, TRACKING_KEY, LegacyTokenTracking, tracking_config_map
 from engine.apiserver.loopback import Loopback
 from engine.apiserver.metrics.access_metrics import AccessMetrics
@@ -187,7 +187,10 @@ class ApiServer:
                 uids=rng.stream("admission-reviews"),
                 metrics=admission_metrics,
                 provide=self._provide_namespace,
-                configuration=load_configuration(self.config.admission_control_config_file),
+                configuration=load_configuration(
+                    self.config.admission_control_config_file, release=definitions.release
+                ),
+                identity=apiserver_id(self.config.name),
             )
             choice = Choice(self.config.enable_admission_plugins, self.config.disable_admission_plugins)
             plugins = choice.chosen(plugins)

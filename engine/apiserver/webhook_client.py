@@ -24,9 +24,11 @@ from engine.api.types import ENDPOINTS, GVK, SERVICES, Object
 from engine.apiserver.lookup import Lookup
 from engine.apiserver.metrics.waits import waiting
 from engine.apiserver.webhook_answers import answered, failure
+from engine.apiserver.webhook_credentials import Credentials
 from engine.http_errors import post_error
 
 _JSON = "application/json"
+_HTTPS = 443
 _RETRIES = 10  # of answers that say when to ask again (client-go rest/with_retry.go)
 _SECONDS = re.compile("[-+]?[0-9]+")
 # What every webhook is asked with (setGlobalDefaults in authentication.go, and what Go's transport adds). Some look at
@@ -48,11 +50,13 @@ class WebhookError(Exception):
 
 
 class _Address(NamedTuple):
-    """The URL as errors show it, the one to call, and the name on the certificate where it is another."""
+    """The URL as errors show it, the one to call, the name on the certificate where it is another, and the server as
+    credentials are for it."""
 
     shown: str
     url: str
     server_name: str | None
+    server: str
 
 
 class _Answer(NamedTuple):
@@ -65,11 +69,13 @@ class _Answer(NamedTuple):
 
 
 class WebhookClient:
-    def __init__(self, lookup: Lookup) -> None:
+    def __init__(self, lookup: Lookup, credentials: Credentials | None = None) -> None:
         self._lookup = lookup
+        self._credentials = credentials or Credentials()
 
     async def post(self, config: Object, body: Object, *, timeout: float, form: Struct) -> Object:
-        """The object that the webhook answers with, of the kind that it is sent and a form. Raises WebhookError."""
+        """The object that the webhook answers with, of the kind that it is sent and a form. Raises WebhookError, and
+        CredentialsError where it cannot be asked as who is for it."""
         address = await self._address(config, math.ceil(timeout))
         deadline = asyncio.get_running_loop().time() + timeout
         answer = await self._ask(config, address, body, deadline)
@@ -104,12 +110,15 @@ class WebhookClient:
             raise WebhookError(post_error(address.shown, error)) from None
 
     async def _send(self, config: Object, address: _Address, body: Object) -> _Answer:
-        shown, url, server_name = address
+        shown, url, server_name, server = address
         bundle = config.get("caBundle")
         context = ssl.create_default_context(cadata=b64decode(bundle).decode() if bundle else None)
-        headers = (
-            {**_HEADERS, "host": urlsplit(shown).netloc} if server_name else _HEADERS
-        )  # a Service is asked by name
+        headers = list(_HEADERS.items())
+        if server_name:
+            headers.append(("host", urlsplit(shown).netloc))  # a Service is asked by name
+        if user := self._credentials.user(server):
+            headers += user.headers()
+            user.certify(context)
         async with (
             aiohttp.ClientSession() as session,
             session.post(
@@ -124,14 +133,15 @@ class WebhookClient:
         if "url" in config:
             parts = urlsplit(str(config["url"]))
             url = f"{parts.scheme}://{parts.netloc}{_cleaned(parts.path)}?{query}"
-            return _Address(url, url, None)
+            server = parts.netloc if parts.port else f"{parts.netloc}:{_HTTPS}"
+            return _Address(url, url, None, server)
         service = config["service"]
         namespace, name, port = service["namespace"], service["name"], service.get("port", 443)
         path = f"{_cleaned(service.get('path', ''))}?{query}"
         server_name = f"{name}.{namespace}.svc"
         shown = f"https://{server_name}:{port}{path}"
         host, real_port = await self._endpoint(shown, namespace, name, port)
-        return _Address(shown, f"https://{host}:{real_port}{path}", server_name)
+        return _Address(shown, f"https://{host}:{real_port}{path}", server_name, f"{server_name}:{port}")
 
     async def _endpoint(self, shown: str, namespace: str, name: str, port: int) -> tuple[str, int]:
         service = await self._lookup.find(SERVICES, namespace, name)

@@ -74,7 +74,7 @@ def up(
         str, typer.Option(metavar="NAMES", help="Of those that are on by default, as in PodSecurity,Priority.")
     ] = "",
     admission_control_config_file: Annotated[
-        str, typer.Option(metavar="FILE", help="An AdmissionConfiguration: of PodSecurity and EventRateLimit.")
+        str, typer.Option(metavar="FILE", help="An AdmissionConfiguration: of PodSecurity, webhooks and others.")
     ] = "",
     cors_allowed_origins: Annotated[
         str,

@@ -14,9 +14,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from engine.api.golang.duration import parse_duration
-from engine.api.schema import UnknownVersionError, resolve_version
+from engine.api.schema import UnknownVersionError, load_definitions, resolve_version
 from engine.apiserver.admission.choice import Choice
 from engine.apiserver.admission.configuration import AdmissionConfigurationError, load_configuration
+from engine.apiserver.admission.configured_hooks import check_hooks
 from engine.apiserver.audit import AuditPolicyError, load_policy
 from engine.apiserver.cors import origin_errors
 from engine.config import ClusterConfig, Component, default_nodes
@@ -211,7 +212,11 @@ def admission_configuration(options: UpOptions, plugins: Choice) -> Path | None:
     path = options.admission_control_config_file
     file = Path(path).absolute() if path else None
     try:
-        load_configuration(file, enabled=plugins.enabled)
+        version = resolve_version(options.kubernetes_version)
+        release = load_definitions(version).release if file is not None else (99, 0)
+        check_hooks(load_configuration(file, enabled=plugins.enabled, release=release), version)
+    except UnknownVersionError:
+        return file  # which is told by itself
     except AdmissionConfigurationError as error:
         raise UsageError(f"--admission-control-config-file: {error}") from error
     return file

@@ -37,9 +37,10 @@ _ANY_FINALIZERS = (ADMISSION, APIEXTENSIONS, APIREGISTRATION, COORDINATION, "pol
 _OLD_EVENT = GVK("", "v1", "Event")
 
 
-def validate_create(info: ResourceInfo, obj: Object) -> list[Cause]:
-    """What is wrong with a new object. Its name has been generated, defaults and strategy have been applied."""
-    return at_once(check_create(info, obj))
+def validate_create(info: ResourceInfo, obj: Object, *, static: bool = False) -> list[Cause]:
+    """What is wrong with a new object. Its name has been generated, defaults and strategy have been applied. `static`
+    says that it is read from a file, for which the API keeps names."""
+    return at_once(check_create(info, obj, static=static))
 
 
 def validate_update(info: ResourceInfo, new: Object, old: Object) -> Problems:
@@ -55,7 +56,7 @@ def validate_status_update(info: ResourceInfo, new: Object, old: Object, *, now:
 # -- the same in turns, since the rules of a custom resource may take long
 
 
-def check_create(info: ResourceInfo, obj: Object, *, alike: bool = False) -> Work[Problems]:
+def check_create(info: ResourceInfo, obj: Object, *, alike: bool = False, static: bool = False) -> Work[Problems]:
     """`alike` says that nothing is wrong with the object but, perhaps, its metadata (engine.api.alike_pods)."""
     problems = Problems(NewExpressions(info.release))
     rules = rules_for(info)
@@ -73,7 +74,7 @@ def check_create(info: ResourceInfo, obj: Object, *, alike: bool = False) -> Wor
             rules.create(obj, problems)
         problems = declaratively(info, obj, None, problems)
     name = obj.get("metadata", {}).get("name", "")
-    if reserved := refused_name(info, name):
+    if not static and (reserved := refused_name(info, name)):
         problems.invalid("metadata.name", name, reserved)
     return problems
 

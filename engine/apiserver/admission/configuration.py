@@ -19,19 +19,13 @@ from engine.api.types import Object
 from engine.api.validation import placement
 from engine.api.validation.problems import Problems
 from engine.apiserver.admission import quota_cover
+from engine.apiserver.admission.hook_files import HookFiles, HookFilesError, hook_files
+from engine.apiserver.admission.manifests.loading import PLUGINS
 from engine.apiserver.admission.optional import events
 
 _API_VERSIONS = ("apiserver.config.k8s.io/v1", "apiserver.k8s.io/v1alpha1")
 _TOLERATIONS = "podtolerationrestriction.admission.k8s.io/v1alpha1"
-_UNREAD = frozenset(
-    (
-        "ImagePolicyWebhook",
-        "MutatingAdmissionPolicy",
-        "MutatingAdmissionWebhook",
-        "ValidatingAdmissionPolicy",
-        "ValidatingAdmissionWebhook",
-    )
-)
+_UNREAD = ("ImagePolicyWebhook",)
 
 
 class AdmissionConfigurationError(Exception):
@@ -45,13 +39,17 @@ class AdmissionConfiguration(NamedTuple):
     node_selectors: Mapping[str, str] = MappingProxyType({})
     tolerations: tuple[Object, ...] = ()
     permissible_tolerations: tuple[Object, ...] = ()
+    hooks: Mapping[str, HookFiles] = MappingProxyType({})  # of webhooks and policies, by their plugins
 
 
-def load_configuration(file: Path | None, *, enabled: tuple[str, ...] = ()) -> AdmissionConfiguration:
+def load_configuration(
+    file: Path | None, *, enabled: tuple[str, ...] = (), release: tuple[int, int] = (99, 0)
+) -> AdmissionConfiguration:
     """Raises AdmissionConfigurationError, also for a plugin of `enabled` that has to be configured and is not."""
     parts = _parts(file) if file is not None else {}
-    for name in sorted(_UNREAD & set(parts)):
-        raise _failed(name, "a configuration of this plugin is not read here")
+    for name in _UNREAD:
+        if name in parts:
+            raise _failed(name, "a configuration of this plugin is not read here")
     standards = _checked(parts, "PodSecurity", dict.fromkeys(pod_security.API_VERSIONS, pod_security.KIND))
     _fields(standards)
     _without_problems("PodSecurity", pod_security.problems_of(standards))
@@ -69,6 +67,7 @@ def load_configuration(file: Path | None, *, enabled: tuple[str, ...] = ()) -> A
         _object(parts, "PodNodeSelector").get("podNodeSelectorPluginConfig") or {},
         tuple(tolerations.get("default") or ()),
         tuple(tolerations.get("whitelist") or ()),
+        {name: _hook_files(name, parts[name], release) for name in PLUGINS if name in parts},
     )
 
 
@@ -117,6 +116,13 @@ def _object(parts: Mapping[str, Any], plugin: str) -> Object:
     if not isinstance(part, dict):
         raise _failed(plugin, f"{part!r} is no object")
     return part
+
+
+def _hook_files(plugin: str, part: Any, release: tuple[int, int]) -> HookFiles:
+    try:
+        return hook_files(plugin, part, release)
+    except HookFilesError as error:
+        raise _failed(plugin, str(error)) from error
 
 
 def _check_tolerations(configuration: Object) -> None:

@@ -15,8 +15,9 @@ from engine.api.types import NAMESPACES, Object
 from engine.apiserver.admission.attributes import Attributes, Operation
 from engine.apiserver.lookup import Lookup
 
-# What decides about admission is not itself decided about: a broken webhook could never be taken away.
-_EXEMPT = frozenset(
+# What decides about admission is decided about by what is read from files alone: a broken webhook could never be taken
+# away.
+CONFIGURATION = frozenset(
     f"{name}.admissionregistration.k8s.io"
     for name in (
         "validatingwebhookconfigurations",
@@ -66,8 +67,6 @@ class Matcher:
 
     async def match(self, attributes: Attributes, criteria: Criteria) -> ResourceInfo | None:
         """The resource as which the request matches, that of another version with the policy Equivalent; or None."""
-        if attributes.resource.gvr.group_resource in _EXEMPT:
-            return None
         if not _selects_object(criteria.object_selector, attributes):
             return None
         found = self._by_rules(attributes, criteria.rules, equivalent=criteria.equivalent)

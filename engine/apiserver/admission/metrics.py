@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from engine.apiserver.admission.manifests.metrics import ManifestMetrics
 from engine.apiserver.admission.pod_security_metrics import PodSecurityMetrics
 from engine.metrics import Counter, Distribution, Family, Histogram
 
@@ -26,6 +27,7 @@ _CODES = "Codes greater than 600 are truncated to 600, to keep the metrics cardi
 class AdmissionMetrics:
     def __init__(self) -> None:
         self.pod_security = PodSecurityMetrics()
+        self.manifests: ManifestMetrics | None = None  # of a server that reads admission from files
         self._unasked: list[Unasked] = []
         self._steps = _histogram(
             "step_admission_duration_seconds",
@@ -81,6 +83,8 @@ class AdmissionMetrics:
         yield from (self.rejections, self.failed_open, self._requests)
         yield from (*self.conditions.families, *self.validations.families, *self.mutations.families)
         yield from self.pod_security.families()
+        if self.manifests is not None:
+            yield from self.manifests.families()
 
     def step(self, kind: str, operation: str, seconds: float, *, rejected: bool = False) -> None:
         self._steps.observe(seconds, kind, operation, _flag(rejected))

@@ -15,6 +15,7 @@ from engine.apiserver.admission.certificates import (
     PodCertificateSigning,
 )
 from engine.apiserver.admission.configuration import AdmissionConfiguration
+from engine.apiserver.admission.configured_hooks import ConfiguredHooks
 from engine.apiserver.admission.declared_features import NodeDeclaredFeatureValidator
 from engine.apiserver.admission.device_access import DeviceAccess
 from engine.apiserver.admission.escalation import RBACEscalation
@@ -94,10 +95,17 @@ def all_plugins(
     metrics: AdmissionMetrics,
     provide: Provide,
     configuration: AdmissionConfiguration,
+    identity: str,
 ) -> list[Plugin]:
-    matcher, client, versions = Matcher(lookup, resources), WebhookClient(lookup), Versions(storage)
-    hooks = Webhooks(matcher, client, uids, authorizer, definitions, metrics, versions)
+    """Raises AdmissionConfigurationError for files that webhooks or policies cannot be configured by."""
+    matcher, versions = Matcher(lookup, resources), Versions(storage)
+    configured = ConfiguredHooks(configuration, definitions, resources, metrics, clock, identity)
     policies = Sources(caches, resources, matcher, definitions, authorizer, metrics, versions)
+
+    def hooks(plugin: str) -> Webhooks:
+        client = WebhookClient(lookup, configured.credentials(plugin))
+        return Webhooks(matcher, client, uids, authorizer, definitions, metrics, versions)
+
     return [
         AlwaysAdmit(),
         NamespaceAutoProvision(lookup, provide),
@@ -140,10 +148,20 @@ def all_plugins(
         PolicyParameters(lookup, resources, authorizer),
         DeviceAccess(lookup, authorizer),
         PodCertificateSigning(authorizer),
-        MutatingAdmissionPolicy(policies),
-        MutatingAdmissionWebhook(caches, resources.get(*MUTATING), hooks),
-        ValidatingAdmissionPolicy(policies),
-        ValidatingAdmissionWebhook(caches, resources.get(*VALIDATING), hooks),
+        MutatingAdmissionPolicy(policies, configured.manifests(MutatingAdmissionPolicy.name)),
+        MutatingAdmissionWebhook(
+            caches,
+            resources.get(*MUTATING),
+            hooks(MutatingAdmissionWebhook.name),
+            configured.manifests(MutatingAdmissionWebhook.name),
+        ),
+        ValidatingAdmissionPolicy(policies, configured.manifests(ValidatingAdmissionPolicy.name)),
+        ValidatingAdmissionWebhook(
+            caches,
+            resources.get(*VALIDATING),
+            hooks(ValidatingAdmissionWebhook.name),
+            configured.manifests(ValidatingAdmissionWebhook.name),
+        ),
         ResourceQuota(caches, storage, resources, lookup, clock, configuration.limited_resources),
         AlwaysDeny(),
         RBACEscalation(rbac, authorizer),

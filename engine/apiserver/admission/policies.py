@@ -6,7 +6,7 @@ pkg/admission/plugin/policy/generic (policy_dispatcher.go, policy_matcher.go).
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.api.errors import ApiError
@@ -17,7 +17,9 @@ from engine.api.selectors import LabelSelector
 from engine.api.types import GVK, Object
 from engine.apiserver.admission.attributes import Attributes, Plugin, Watched
 from engine.apiserver.admission.expression_errors import ExpressionError
-from engine.apiserver.admission.matching import Criteria, Matcher
+from engine.apiserver.admission.manifests.loading import Loaded
+from engine.apiserver.admission.manifests.source import Manifests
+from engine.apiserver.admission.matching import CONFIGURATION, Criteria, Matcher
 from engine.apiserver.admission.metrics import VALIDATE, AdmissionMetrics
 from engine.apiserver.admission.requests import request_of
 from engine.apiserver.admission.versions import Versions
@@ -92,8 +94,9 @@ class Policies(Plugin):
     kind = ""
     patches = False
 
-    def __init__(self, sources: Sources) -> None:
+    def __init__(self, sources: Sources, manifests: Manifests | None = None) -> None:
         self._sources = sources
+        self._manifests = manifests
         self._policies = self._resource(f"{self.kind}policies")
         self._bindings = self._resource(f"{self.kind}policybindings")
 
@@ -105,6 +108,8 @@ class Policies(Plugin):
 
     def _idle(self) -> bool:
         """Whether there is no policy at all, as in most clusters: then a write should not pay for more than this."""
+        if self._manifests is not None and self._manifests.loaded.hooks:
+            return False
         if self._policies is None:
             return True
         cache = self._sources.caches.of(self._policies)
@@ -112,7 +117,7 @@ class Policies(Plugin):
 
     def follows(self, attributes: Attributes, step: str) -> Sequence[Watched] | None:
         cache = self._sources.caches.of(self._policies) if self._policies is not None else None
-        if cache is None:
+        if cache is None or self._manifests is not None:
             return () if self._policies is None else None
         return None if len(cache) else (cache,)
 
@@ -122,19 +127,27 @@ class Policies(Plugin):
         cache = await self._sources.caches.started(info)
         return sorted(cache.objects(), key=lambda each: str(each["metadata"]["name"]))
 
+    async def _with_bindings(self, attributes: Attributes) -> list[tuple[Object, list[Object]]]:
+        """Policies that are bound. Those of files, which bindings of files bind and which alone are asked about the
+        configuration of admission, come first."""
+        loaded = self._manifests.loaded if self._manifests is not None else Loaded()
+        sources: list[tuple[Iterable[Object], Iterable[Object]]] = [(loaded.hooks, loaded.bindings)]
+        if attributes.resource.gvr.group_resource not in CONFIGURATION:
+            policies = await self._objects(self._policies)
+            sources.append((policies, await self._objects(self._bindings) if policies else ()))
+        found = [
+            (policy, [each for each in bindings if each["spec"].get("policyName") == policy["metadata"]["name"]])
+            for policies, bindings in sources
+            for policy in policies
+        ]
+        return [(policy, bindings) for policy, bindings in found if bindings]
+
     async def _concerned(self, attributes: Attributes) -> AsyncIterator[Concerned | Undecided]:
         """All that is to be decided about a request; a refusal where that cannot be found out."""
         if attributes.resource.gvr.group_resource in EXCLUDED:
             return
-        policies = await self._objects(self._policies)
-        if not policies:
-            return
-        bindings = await self._objects(self._bindings)
-        for policy in policies:
-            name, spec = policy["metadata"]["name"], policy["spec"]
-            mine = [each for each in bindings if each["spec"].get("policyName") == name]
-            if not mine:
-                continue
+        for policy, mine in await self._with_bindings(attributes):
+            spec = policy["spec"]
             criteria = Criteria.of_resources(spec.get("matchConstraints") or {})
             resource = await self._sources.matcher.match(attributes, criteria)
             if resource is None:

@@ -23,7 +23,8 @@ from engine.api.schema import Definitions
 from engine.api.types import GVR, Object
 from engine.apiserver.admission.attributes import Attributes, Plugin, Watched
 from engine.apiserver.admission.expression_errors import ExpressionError
-from engine.apiserver.admission.matching import Criteria, Matcher
+from engine.apiserver.admission.manifests.source import Manifests
+from engine.apiserver.admission.matching import CONFIGURATION, Criteria, Matcher
 from engine.apiserver.admission.metrics import ADMIT, AdmissionMetrics
 from engine.apiserver.admission.reinvocation import Reinvocation
 from engine.apiserver.admission.requests import kind_of, request_of, retyped, take_over
@@ -32,6 +33,7 @@ from engine.apiserver.authorization import UnionAuthorizer
 from engine.apiserver.cacher.caches import WatchCaches
 from engine.apiserver.deadlines import out_of_time, seconds_left
 from engine.apiserver.webhook_client import WebhookClient, WebhookError
+from engine.apiserver.webhook_credentials import CredentialsError
 from engine.apiserver.webhook_reviews import ADMISSION_REVIEW, details_of
 from engine.clock import wall
 from engine.rng import Rng
@@ -86,26 +88,32 @@ class _Webhooks(Plugin):
     mutating: ClassVar[bool] = False
     step: ClassVar[str] = "validating"  # as figures call it
 
-    def __init__(self, caches: WatchCaches, configurations: ResourceInfo | None, common: Webhooks) -> None:
+    def __init__(
+        self,
+        caches: WatchCaches,
+        configurations: ResourceInfo | None,
+        common: Webhooks,
+        manifests: Manifests | None = None,
+    ) -> None:
         self._caches = caches
         self._configurations = configurations
+        self._manifests = manifests
         self._matcher, self._client, self._uids, self._authorizer, self._definitions, self._metrics = common[:6]
         self._versions = common.versions
 
     def follows(self, attributes: Attributes, step: str) -> Sequence[Watched] | None:
         cache = self._caches.of(self._configurations) if self._configurations is not None else None
-        if cache is None:
+        if cache is None or self._manifests is not None:
             return () if self._configurations is None else None
         return None if len(cache) else (cache,)
 
-    async def _hooks(self) -> list[Hook]:
-        """By the names of their configurations."""
-        if self._configurations is None:
-            return []
-        cache = await self._caches.started(self._configurations)
-        if not len(cache):
-            return []
-        found = sorted(cache.objects(), key=lambda each: str(each["metadata"]["name"]))
+    async def _hooks(self, attributes: Attributes) -> list[Hook]:
+        """Those of files, which alone are asked about the configuration of admission, then the others; both by the
+        names of their configurations."""
+        found = list(self._manifests.loaded.hooks) if self._manifests is not None else []
+        if self._configurations is not None and attributes.resource.gvr.group_resource not in CONFIGURATION:
+            cache = await self._caches.started(self._configurations)
+            found += sorted(cache.objects(), key=lambda each: str(each["metadata"]["name"])) if len(cache) else []
         named = [(each["metadata"]["name"], webhook) for each in found for webhook in each.get("webhooks") or ()]
         return [Hook(name, number, webhook) for number, (name, webhook) in enumerate(named)]
 
@@ -180,6 +188,8 @@ class _Webhooks(Plugin):
             answer = await self._client.post(config, review, timeout=timeout, form=ADMISSION_REVIEW)
         except WebhookError as error:
             raise CallError(f"failed to call webhook: {error}", error.code) from None
+        except CredentialsError as error:
+            raise CallError(f"could not get REST client: {error}", _BAD_REQUEST) from None
         response = _verified(answer, uid, version, mutating=self.mutating)
         for key, value in (response.get("auditAnnotations") or {}).items():
             attributes.annotate(f"{hook.name}/{key}", value or "")
@@ -251,7 +261,7 @@ class MutatingAdmissionWebhook(_Webhooks):
     step = ADMIT
 
     async def ground(self, attributes: Attributes) -> Hashable:
-        return None if await self._hooks() else ()
+        return None if await self._hooks(attributes) else ()
 
     async def mutate(self, attributes: Attributes) -> bool:
         rounds = attributes.rounds.setdefault(self.name, Reinvocation())
@@ -264,7 +274,7 @@ class MutatingAdmissionWebhook(_Webhooks):
 
     async def _all(self, attributes: Attributes, rounds: Reinvocation) -> bool:
         changed_any = False
-        for hook in await self._hooks():
+        for hook in await self._hooks(attributes):
             resource = await self._concerned(attributes, hook)
             identity = f"{hook.configuration}/{hook.name}"
             if resource is None or (attributes.reinvoked and not rounds.is_due(identity)):
@@ -360,7 +370,7 @@ class ValidatingAdmissionWebhook(_Webhooks):
 
     async def validate(self, attributes: Attributes) -> None:
         concerned = []
-        for hook in await self._hooks():
+        for hook in await self._hooks(attributes):
             resource = await self._concerned(attributes, hook)
             if resource is not None:
                 concerned.append((hook, resource))
