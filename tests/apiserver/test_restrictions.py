@@ -174,6 +174,27 @@ async def test_only_an_administrator_aggregates(client: Client, client_for: Clie
         'clusterroles.rbac.authorization.k8s.io "all" is forbidden: must have cluster-admin privileges to use the '
         "aggregationRule"
     )
+    with pytest.raises(ApiError, match="at least one clusterRoleSelector required if aggregationRule is non-nil"):
+        await client_for("jane").create(CLUSTER_ROLES, {**gathering, "aggregationRule": {}})  # which gathers nothing
+
+
+async def test_who_asks_and_for_what_is_quoted_as_go_quotes_it(client: Client, client_for: ClientFor) -> None:
+    who, named = 'O"Hara', {"apiGroups": [""], "resources": ['a"b'], "verbs": ["get"]}
+    writes = {"apiGroups": [RBAC], "resources": ["roles"], "verbs": ["create"]}
+    await client.create(ROLES, role('say "a"', writes), namespace="default")
+    await client.create(ROLE_BINDINGS, binding("granter", 'say "a"', user(who)), namespace="default")
+    with pytest.raises(ApiError) as caught:
+        await client_for(who, 'dev"s').create(ROLES, role("spy", named), namespace="default")
+    assert caught.value.message.endswith(
+        r'user "O\"Hara" (groups=["dev\"s" "system:authenticated"]) is attempting to grant RBAC permissions not '
+        'currently held:\n{APIGroups:[""], Resources:["a"b"], Verbs:["get"]}'
+    )
+    asked = {"namespace": "default", "verb": "create", "group": RBAC, "resource": "roles"}
+    review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview",
+              "spec": {"user": who, "resourceAttributes": asked}}  # fmt: skip
+    assert (await client.create(GVR("authorization.k8s.io", "v1", "subjectaccessreviews"), review))["status"][
+        "reason"
+    ] == (r'RBAC: allowed by RoleBinding "granter/default" of Role "say \"a\"" to User "O\"Hara"')
 
 
 async def test_nobody_binds_a_role_that_is_more_than_theirs(client: Client, client_for: ClientFor) -> None:

@@ -8,6 +8,7 @@ they stand with the mutating plugins, as the last.
 from __future__ import annotations
 
 from engine.api.errors import ApiError, forbidden
+from engine.api.golang.text import quoted
 from engine.api.rbac import uncovered
 from engine.api.types import Object
 from engine.apiserver.admission.attributes import WRITES, Attributes, Plugin
@@ -58,7 +59,9 @@ class RBACEscalation(Plugin):
         if await self._may(attributes, "escalate", attributes.resource.gvr.resource, name):
             return
         self._check_held(attributes, role.get("rules") or [])
-        aggregates = any(each and each.get("aggregationRule") is not None for each in (role, old))
+        aggregates = any(
+            ((each or {}).get("aggregationRule") or {}).get("clusterRoleSelectors") for each in (role, old)
+        )
         held = self._rbac.resolve(attributes.user, attributes.namespace)
         if aggregates and _missing(held, _EVERYTHING):  # it may gather anything
             raise forbidden(attributes.resource.gvr, attributes.name, _AGGREGATION)
@@ -69,7 +72,7 @@ class RBACEscalation(Plugin):
         reference = binding.get("roleRef") or {}
         kind, name = reference.get("kind", ""), reference.get("name", "")
         if kind not in _RESOURCES:
-            raise ApiError(500, "", f'unsupported role reference kind: "{kind}"')
+            raise ApiError(500, "", f"unsupported role reference kind: {quoted(kind)}")
         resource = _RESOURCES[kind]
         if await self._may(attributes, "bind", resource, name):
             return
@@ -129,8 +132,7 @@ def _compact(simple: list[Object]) -> list[Object]:
 
 
 def _who(user: UserInfo) -> str:
-    groups = " ".join(f'"{group}"' for group in user.groups)
-    return f'user "{user.name}" (groups=[{groups}])'
+    return f"user {quoted(user.name)} (groups=[{' '.join(map(quoted, user.groups))}])"
 
 
 def _shown(rule: Object) -> str:
@@ -145,6 +147,5 @@ def _shown(rule: Object) -> str:
     ):
         values = rule.get(field)
         if values:
-            quoted = " ".join(f'"{value}"' for value in values)
-            parts.append(f"{title}:[{quoted}]")
+            parts.append(f"{title}:[{' '.join(map(quoted, values))}]")
     return "{" + ", ".join(parts) + "}"

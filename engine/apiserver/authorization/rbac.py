@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple, Protocol
 
 from engine.api.errors import aggregated
+from engine.api.golang.text import quoted
 from engine.api.types import Object
 from engine.apiserver.authentication.user import SERVICE_ACCOUNT_PREFIX, UserInfo
 from engine.apiserver.authorization.attributes import Attributes, Decision, Verdict
@@ -165,4 +166,6 @@ def _describe(binding: Object, subject: Mapping[str, str], scope: str) -> str:
     who = subject["name"]
     if subject["kind"] == "ServiceAccount":
         who += f"/{subject.get('namespace') or scope}"
-    return f'{kind} "{name}" of {reference["kind"]} "{reference["name"]}" to {subject["kind"]} "{who}"'
+    return (
+        f"{kind} {quoted(name)} of {reference['kind']} {quoted(reference['name'])} to {subject['kind']} {quoted(who)}"
+    )
