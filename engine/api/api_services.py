@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from engine.api.crd.naming import condition, with_condition
 from engine.api.resource_metrics import stands_for_it
+from engine.api.resources import Priority
 from engine.api.types import Object
 
 AUTOMANAGED = "kube-aggregator.kubernetes.io/automanaged"
@@ -39,7 +40,7 @@ _PRIORITIES = {
     "storagemigration.k8s.io": (15800, 15),
 }
 _VERSIONS = {"v2": 30, "v2beta2": 9, "v1beta3": 18, "v1beta2": 12, "v1beta1": 9}
-_CUSTOM = (1000, 100)
+_CUSTOM = Priority(1000, 100)
 # Served by the aggregator itself, which registers nothing with itself.
 _OWN = "apiregistration.k8s.io"
 _UNANSWERED = "FailedDiscoveryCheck"
@@ -50,14 +51,29 @@ def name_of(group: str, version: str) -> str:
     return f"{version}.{group}"
 
 
+def local_priority(group: str, version: str, *, custom: bool) -> Priority:
+    """Where a group version that is served here stands, unless its object says otherwise."""
+    if custom:
+        return _CUSTOM
+    place, order = _PRIORITIES.get(group, (1000, 15))
+    return Priority(place, _VERSIONS.get(version, order))
+
+
+def priority_of(spec: Object) -> Priority:
+    """What the spec of an APIService says of it."""
+    return Priority(spec.get("groupPriorityMinimum", 0), spec.get("versionPriority", 0))
+
+
 def local_service(group: str, version: str, *, custom: bool) -> Object | None:
     """The object for a group version that this server serves; None for one that has none."""
     if group == _OWN:
         return None
-    place, order = _CUSTOM if custom else _PRIORITIES.get(group, (1000, 15))
-    spec: Object = {"groupPriorityMinimum": place, "version": version, "versionPriority": _VERSIONS.get(version, order)}
-    if custom:
-        spec["versionPriority"] = order
+    priority = local_priority(group, version, custom=custom)
+    spec: Object = {
+        "groupPriorityMinimum": priority.group,
+        "version": version,
+        "versionPriority": priority.version,
+    }
     if group:
         spec["group"] = group
     return {

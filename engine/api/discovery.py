@@ -10,6 +10,7 @@ import base64
 import hashlib
 from collections.abc import Iterable, Mapping
 
+from engine.api.discovery_order import ListedGroup, aggregated_order, legacy_order
 from engine.api.resources import ResourceInfo, ResourceRegistry, Subresource
 from engine.api.types import GVK, Object
 from engine.api.unset_times import with_unset_creation
@@ -33,27 +34,21 @@ def api_versions(server_address: str) -> Object:
 
 def api_group_list(registry: ResourceRegistry) -> Object:
     """`/apis`."""
-    groups = [_group(group, versions) for group, versions in _all_groups(registry).items() if group]
+    groups = [_group(group) for group in legacy_order(registry)]
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
 
 
 def api_group(registry: ResourceRegistry, group: str) -> Object | None:
     """`/apis/GROUP`; None for a group that is not served."""
-    versions = _all_groups(registry).get(group) if group else None
-    return {"kind": "APIGroup", "apiVersion": "v1", **_group(group, versions)} if versions else None
+    for found in legacy_order(registry):
+        if found.name == group:
+            return {"kind": "APIGroup", "apiVersion": "v1", **_group(found)}
+    return None
 
 
-def _all_groups(registry: ResourceRegistry) -> Mapping[str, tuple[str, ...]]:
-    """Also those of other servers, which come last."""
-    found = dict(registry.groups)
-    for group, versions in registry.elsewhere.items():
-        found[group] = (*found.get(group, ()), *versions)
-    return found
-
-
-def _group(group: str, versions: Iterable[str]) -> Object:
-    listed = [{"groupVersion": f"{group}/{version}", "version": version} for version in versions]
-    return {"name": group, "versions": listed, "preferredVersion": listed[0]}
+def _group(group: ListedGroup) -> Object:
+    listed = [{"groupVersion": f"{group.name}/{version}", "version": version} for version in group.versions]
+    return {"name": group.name, "versions": listed, "preferredVersion": listed[0]}
 
 
 def api_resource_list(registry: ResourceRegistry, group: str, version: str) -> Object | None:
@@ -127,19 +122,21 @@ def aggregated_form(clauses: Iterable[tuple[str, Mapping[str, str]]]) -> str:
 
 def aggregated(registry: ResourceRegistry, *, core: bool) -> Object:
     """All groups and their resources in one document: the core group for `/api`, the others for `/apis`."""
-    items = []
-    for group, versions in registry.groups.items():
-        if (group == "") == core:
-            listed = [_aggregated_version(registry, group, version) for version in versions]
-            items.append({"metadata": with_unset_creation({"name": group}, registry.version), "versions": listed})
-    if not core:
-        for group, versions in registry.elsewhere.items():
-            stale = [{"version": version, "freshness": "Stale"} for version in versions]
-            items.append({"metadata": with_unset_creation({"name": group}, registry.version), "versions": stale})
+    groups = [ListedGroup("", registry.groups.get("", ()))] if core else aggregated_order(registry)
+    items = [
+        {
+            "metadata": with_unset_creation({"name": group}, registry.version),
+            "versions": [_aggregated_version(registry, group, version) for version in versions],
+        }
+        for group, versions in groups
+    ]
     return {"kind": "APIGroupDiscoveryList", "apiVersion": AGGREGATED_VERSION, "metadata": {}, "items": items}
 
 
 def _aggregated_version(registry: ResourceRegistry, group: str, version: str) -> Object:
+    """Of a version of another server, none of which there is here, no resources are known."""
+    if version in registry.elsewhere.get(group, ()):
+        return {"version": version, "freshness": "Stale"}
     resources = [_aggregated_resource(info) for info in registry.in_version(group, version)]
     return {"version": version, "resources": resources, "freshness": "Current"}
 

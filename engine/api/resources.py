@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from types import MappingProxyType
+from typing import NamedTuple
 
 from engine.api.extension import Extension
 from engine.api.resource_table import FACTS, GROUP_ORDER, SERVED_BETAS, Facts
@@ -78,12 +79,21 @@ class ResourceInfo:
         return f"<ResourceInfo {self.gvr.group_resource}/{self.gvr.version}>"
 
 
+class Priority(NamedTuple):
+    """Of a group version in discovery: `group` places its group, `version` the version within; the highest is first."""
+
+    group: int
+    version: int
+
+
 class ResourceRegistry:
     """Resources in discovery order: by group priority, then version, then name. Never changed once made."""
 
     generation = 0  # counts how often the resources have changed, where they do
     # Versions by group that APIServices give to servers of others: known of, not served here.
     elsewhere: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    # By group and version, what APIServices say of their places in discovery, where it is not what this server says.
+    priorities: Mapping[tuple[str, str], Priority] = MappingProxyType({})
 
     def __init__(self, version: str, resources: Iterable[ResourceInfo]) -> None:
         self.version = version

@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 
 from engine.api import discovery
+from engine.api.discovery_order import legacy_order
 from engine.api.errors import PlainTextError
 from engine.api.golang.yaml_writer import dump
 from engine.api.openapi import proto_v3
@@ -168,10 +169,10 @@ class NonResource:
     @cached_property
     def _paths(self) -> list[str]:
         paths = ["/api", "/apis", "/apis/"]
-        for group, versions in self._backend.resources.groups.items():
-            if group:
-                paths.append(f"/apis/{group}")
-            paths += [f"/apis/{group}/{version}" if group else f"/api/{version}" for version in versions]
+        resources = self._backend.resources
+        paths += [f"/api/{version}" for version in resources.groups.get("", ())]
+        for group, versions in legacy_order(resources):
+            paths += [f"/apis/{group}", *(f"/apis/{group}/{version}" for version in versions)]
         paths += [*self.health.paths(), "/metrics", SLIS, "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version"]
         paths += [PREFIX, CONFIGURATION_PATH, KEYS_PATH, *fairness.PATHS]
         if self._zpages.served:

@@ -96,7 +96,7 @@ class Rest:
         """The resource of the request's path. Raises ApiError 404, 405."""
         request = call.info
         info = self.backend.resources.get(request.group, request.version, request.resource)
-        if info is None and request.version in self.backend.resources.elsewhere.get(request.group, ()):
+        if request.version in self.backend.resources.elsewhere.get(request.group, ()):
             raise away()
         check_route(self.backend.resources, info, request, call.request.method)
         assert info is not None, "check_route refuses an unknown resource"

@@ -10,9 +10,17 @@ from __future__ import annotations
 import asyncio
 
 from engine.api import resource_metrics
-from engine.api.api_services import AUTOMANAGED, availability, available_locally, local_service, name_of
+from engine.api.api_services import (
+    AUTOMANAGED,
+    availability,
+    available_locally,
+    local_priority,
+    local_service,
+    name_of,
+    priority_of,
+)
 from engine.api.crd.naming import is_true
-from engine.api.resources import ResourceInfo
+from engine.api.resources import Priority, ResourceInfo
 from engine.api.types import ENDPOINT_SLICES, GVR, SERVICES, Object, copy_object
 from engine.apiserver.backend import Backend
 from engine.apiserver.cacher.watch_cache import WatchCache
@@ -106,7 +114,18 @@ class ApiServices:
         for group, version in self._remote:
             if not (measured and group == resource_metrics.GROUP and version == resource_metrics.VERSION):
                 elsewhere[group] = (*elsewhere.get(group, ()), version)
-        self._registry.give_away(elsewhere)
+        self._registry.give_away(elsewhere, self._unusual(cache))
+
+    def _unusual(self, cache: WatchCache) -> dict[tuple[str, str], Priority]:
+        """The priorities of other servers, and of what is served here where its object was changed."""
+        found = {}
+        served = {(group, version): custom for group, version, custom in self._served()}
+        for each in cache.objects():
+            spec = each["spec"]
+            key = spec.get("group", ""), spec["version"]
+            if priority_of(spec) != local_priority(*key, custom=served.get(key, True)):
+                found[key] = priority_of(spec)
+        return found
 
     # -- what is served here
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from engine.api.resources import ResourceInfo, ResourceRegistry
+from engine.api.resources import Priority, ResourceInfo, ResourceRegistry
 
 
 class LiveRegistry(ResourceRegistry):
@@ -17,7 +17,8 @@ class LiveRegistry(ResourceRegistry):
         self._stand_in: tuple[ResourceInfo, ...] = ()
 
     def replace(self, custom: Iterable[ResourceInfo]) -> None:
-        """Put other custom resources in place of those that there were. Built-in ones win."""
+        """Put other custom resources in place of those that there were. A version that is built in, or stood in for, is
+        asked for all that is in it, and knows none of them."""
         self._custom = tuple(custom)
         self._merge()
 
@@ -28,16 +29,19 @@ class LiveRegistry(ResourceRegistry):
             self._merge()
 
     def _merge(self) -> None:
-        found = {info.gvr: info for info in (*self._stand_in, *self._custom, *self._builtin)}
-        merged = ResourceRegistry(self.version, found.values())
+        ours = (*self._stand_in, *self._builtin)
+        taken = {info.gvr[:2] for info in ours}
+        merged = ResourceRegistry(self.version, (*ours, *(each for each in self._custom if each.gvr[:2] not in taken)))
         self._resources = merged._resources
         self._by_gvr = merged._by_gvr
         self._by_kind = merged._by_kind
         self.__dict__.pop("groups", None)
         self.generation += 1
 
-    def give_away(self, elsewhere: Mapping[str, tuple[str, ...]]) -> None:
-        """Say which versions are those of other servers."""
-        if elsewhere != self.elsewhere:
-            self.elsewhere = elsewhere
+    def give_away(
+        self, elsewhere: Mapping[str, tuple[str, ...]], priorities: Mapping[tuple[str, str], Priority]
+    ) -> None:
+        """Say which versions are those of other servers, and which have a place in discovery that is not the usual."""
+        if (elsewhere, priorities) != (self.elsewhere, self.priorities):
+            self.elsewhere, self.priorities = elsewhere, priorities
             self.generation += 1
