@@ -3,7 +3,7 @@ a fifth of the time that `datetime.isoformat` takes."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 import orjson
 
@@ -19,3 +19,8 @@ def in_microseconds(time: datetime) -> str:
     """As metav1.MicroTime has it, as in `2026-01-01T00:00:00.000000Z`. The time must be one of UTC."""
     text = orjson.dumps(time, option=orjson.OPT_UTC_Z)[1:-1].decode()
     return text if time.microsecond else f"{text[:-1]}.000000Z"
+
+
+def moment(seconds: float) -> datetime:
+    """The time that is so many seconds after 1970."""
+    return datetime.fromtimestamp(seconds, UTC)

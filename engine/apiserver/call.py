@@ -26,6 +26,7 @@ class Call:
     info: RequestInfo
     tracer: Tracer
     cause: SpanContext | None = None
+    by_component: bool = False  # whether a part of the control plane asks, in this process
     user: UserInfo = field(default_factory=lambda: UserInfo(""))
     resource: ResourceInfo | None = None
     asked: ResourceInfo | None = None  # where what was asked for goes on as a subresource of another: the bindings

@@ -102,7 +102,7 @@ class Chain:
         """The answer to a request; never raises but when it is cancelled, as for a client that has gone."""
         info = parse(request)
         cause = SpanContext.parse(request.headers.get("traceparent", ""))
-        call = Call(request, info, self._world.tracer, cause)
+        call = Call(request, info, self._world.tracer, cause, _is_component(request))
         began = wall()
         self._metrics.began(info)
         try:
@@ -169,9 +169,9 @@ class Chain:
     def _say_more(self, call: Call, response: Response) -> None:
         """The headers that the filters of the chain set."""
         headers = response.headers
-        if warned := warning_header(call.warnings):
+        if call.warnings and (warned := warning_header(call.warnings)):
             headers["warning"] = warned
-        if _component(call.request):
+        if call.by_component:
             return
         headers[_AUDIT_ID] = self._audit_id(call)
         if call.flow is not None:
@@ -186,12 +186,12 @@ class Chain:
         request = call.request
         if request.path.startswith(DEBUG_PREFIX):
             return await self._untraced(call)
-        if _component(request) and call.info.verb == "list":
+        if call.by_component and call.info.verb == "list":
             response = await self._run(call)
             if isinstance(response.body, dict):
                 response.causes = await causes_of(self._rest.backend.storage.store, response.body)
             return response
-        if (call.cause is not None and request.in_process) or _component(request):
+        if (call.cause is not None and request.in_process) or call.by_component:
             return await self._run(call)
         detail: dict[str, Any] = {"method": request.method, "path": request.path, "query": request.query}
         with self._world.tracer.span(
@@ -252,7 +252,7 @@ class Chain:
 
     async def _admit_read(self, call: Call) -> None:
         with call.span(Hop.AUTHENTICATION) as span:
-            if not _component(call.request):
+            if not call.by_component:
                 call.payload = span.detail["payload"] = span.id
             # Who has stopped the model's time looks around meanwhile: a read changes nothing in it.
             is_delayed = call.request.in_process or self._world.clock.mode != "paused"
@@ -281,7 +281,7 @@ class Chain:
             if call.trail is not None:
                 call.trail.impersonates(call.user, constraint)
             detail["impersonated"] = wanted.name
-        if not _component(call.request) and (call.info.watching or not call.info.long_running):
+        if not call.by_component and (call.info.watching or not call.info.long_running):
             call.flow = self._flows.classify(call.user, call.info)
 
     async def _take_seat(self, call: Call) -> None:
@@ -333,8 +333,7 @@ class Chain:
             raise forbidden(question, decision.reason)
 
 
-def _component(request: Request) -> bool:
-    """Whether a part of the control plane asks, in this process."""
+def _is_component(request: Request) -> bool:
     certificate = request.certificate
     return request.in_process and certificate is not None and certificate.common_name.startswith("system:")
 

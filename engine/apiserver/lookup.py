@@ -20,7 +20,6 @@ class KeyState:
     reading it says so by `add`: it counts as what the store was asked."""
 
     __slots__ = ("_key", "_looks", "_store")
-    ready = True
 
     def __init__(self, store: InMemory, key: bytes, looks: Looks) -> None:
         self._store = store

@@ -9,7 +9,7 @@ pkg/endpoints/installer.go, apiextensions-apiserver pkg/apiserver/customresource
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from engine.api.errors import (
     ApiError,
@@ -112,12 +112,20 @@ def _route_verbs(info: ResourceInfo, request: RequestInfo) -> tuple[str, ...] | 
             return None
         return sub.verbs
     if request.name and request.verb not in _COLLECTION_VERBS:
-        found = tuple(verb for verb in info.verbs if verb in _ITEM_VERBS)
+        found = _of_items(info.verbs)
         return found if found and (request.namespace or not scoped) else None
-    collection = tuple(verb for verb in info.verbs if verb not in _ITEM_VERBS)
-    if scoped and not request.namespace:  # only reads go over all namespaces
-        collection = tuple(verb for verb in collection if verb in ("list", "watch"))
-    return collection or None
+    return _of_collections(info.verbs, everywhere=scoped and not request.namespace) or None
+
+
+@cache
+def _of_items(verbs: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(verb for verb in verbs if verb in _ITEM_VERBS)
+
+
+@cache
+def _of_collections(verbs: tuple[str, ...], *, everywhere: bool) -> tuple[str, ...]:
+    """Only reads go over all namespaces."""
+    return tuple(verb for verb in verbs if verb not in _ITEM_VERBS and (not everywhere or verb in ("list", "watch")))
 
 
 def unsupported_patch(info: ResourceInfo, accepted: tuple[str, ...]) -> ApiError:

@@ -11,9 +11,10 @@ import asyncio
 import errno
 import logging
 import sqlite3
-from collections import deque
-from collections.abc import Iterator
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -23,6 +24,7 @@ import orjson
 from engine.api.kept_json import kept_json
 from engine.clock import Clock
 from engine.tasks import Supervisor
+from engine.timestamps import in_microseconds, moment
 from engine.trace.span import Hop, Span
 from engine.trace.tracer import Tracer
 
@@ -103,37 +105,25 @@ class RecentTraces:
 _Row = tuple[Any, ...]
 _FIELDS = ("id", "parent", "hop", "lane", "component", "verb", "object", "revision", "wokenBy", "start", "wall_ms",
            "model_ms", "outcome", "detail", "sequence")  # fmt: skip
-
-
-def _row(span: Span) -> _Row:
-    """What is kept of a span: its values, without their names and that of its trace; orjson writes the time. Every
-    request has a dozen, and few are ever read."""
-    return (
-        span.id,
-        span.parent,
-        span.hop,
-        span.lane,
-        span.component,
-        span.verb,
-        span.object,
-        span.revision,
-        span.woken_by,
-        span.start,
-        round(span.wall_ms, 3),
-        round(span.model_ms, 3),
-        span.outcome,
-        span.detail,
-        span.sequence,
-    )
+# What is kept of a span: its values, without their names and that of its trace. Every request has a dozen, and few are
+# ever read.
+_row: Callable[[Span], _Row] = attrgetter(
+    *("id", "parent", "hop", "lane", "component", "verb", "object", "revision", "woken_by", "started", "wall_ms"),
+    *("model_ms", "outcome", "detail", "sequence"),
+)
 
 
 def _span(trace: str, row: Any) -> dict[str, Any]:
-    """A span as `Span.to_json` has it. Archives of old keep it so."""
+    """A span as `Span.to_json` has it. Archives of old keep it so, or its start as a text."""
     if isinstance(row, dict):
         return row
     found = dict(zip(_FIELDS, row, strict=True))
-    if "." not in found["start"]:
-        found["start"] = f"{found['start'].removesuffix('Z')}.000000Z"
+    start = found["start"]
+    if not isinstance(start, str):
+        found["start"] = in_microseconds(moment(start))
+    elif "." not in start:
+        found["start"] = f"{start.removesuffix('Z')}.000000Z"
+    found |= {"wall_ms": round(found["wall_ms"], 3), "model_ms": round(found["model_ms"], 3)}
     return {"id": found.pop("id"), "traceId": trace, **found}
 
 
@@ -146,11 +136,11 @@ class _Batch:
     def __init__(self, number: int) -> None:
         self.first = self.number = number
         self.starts: list[tuple[int, str, int, str]] = []
-        self._runs: dict[str, list[_Row]] = {}
+        self._runs: defaultdict[str, list[_Row]] = defaultdict(list)
 
     def add(self, span: Span) -> None:
         self.number += 1
-        self._runs.setdefault(span.trace_id, []).append(_row(span))
+        self._runs[span.trace_id].append(_row(span))
         if span.hop in _STARTING and (_is_keystroke(span) or _is_birth(span)):
             self.starts.append((self.number, span.object, int(span.hop), span.trace_id))
 
@@ -189,7 +179,7 @@ class TraceArchive:
         self._tracer = tracer
         self._clock = clock
         self._unwritten: deque[Span] = deque()
-        self._wake = asyncio.Event()
+        self._wake, self._awake = asyncio.Event(), False
         self._writing = asyncio.Lock()
         self._tasks = Supervisor("trace-archive")
         self._database: aiosqlite.Connection | None = None
@@ -227,12 +217,15 @@ class TraceArchive:
             self._unwritten.popleft()
             self.dropped += 1
         self._unwritten.append(span)
-        self._wake.set()
+        if not self._awake:
+            self._awake = True
+            self._wake.set()
 
     async def _write_batches(self) -> None:
         while True:
             await self._wake.wait()
             self._wake.clear()
+            self._awake = False
             await self._write()
             await self._clock.sleep(BATCH_SECONDS)
 

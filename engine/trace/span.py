@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextvars import ContextVar, Token
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import IntEnum, StrEnum
 from types import TracebackType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from engine.clock import wall
-from engine.timestamps import in_microseconds
-
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+from engine.timestamps import in_microseconds, moment
 
 
 class Lane(StrEnum):
@@ -87,50 +85,59 @@ class SpanContext(NamedTuple):
         return cls(parts[1], parts[2])
 
 
-class Ended(Protocol):
-    """Takes spans that have ended: the tracer."""
-
-    def emit(self, span: Span) -> None: ...
-
-
-@dataclass(slots=True)
 class Span:
     """One thing that happened, with the thing that caused it. The tracer opens it as a context: the block within is
     what happened.
 
-    `wall_ms` is what this machine took, simulated sleeps not counted; `model_ms` is the simulated latency alone.
-    `object` is `kind/name` or `kind/namespace/name` in kubectl's words; `revision` is the store revision that the span
-    made or was woken by (0 for none); `woken_by` are further revisions that one reconcile answered at once.
-    `outcome` is `ok` or the reason of the failure. `detail` is what an inspector shows: plain JSON, never changed once
-    the span has ended.
+    `started` is the model's time, in seconds since 1970. `wall_ms` is what this machine took, simulated sleeps not
+    counted; `model_ms` is the simulated latency alone. `object` is `kind/name` or `kind/namespace/name` in kubectl's
+    words; `revision` is the store revision that the span made or was woken by (0 for none); `woken_by` are further
+    revisions that one reconcile answered at once. `outcome` is `ok` or the reason of the failure. `detail` is what an
+    inspector shows: plain JSON, never changed once the span has ended.
     """
 
-    id: str
-    trace_id: str
-    parent: str
-    hop: Hop
-    lane: Lane
-    component: str
-    verb: str
-    object: str
-    revision: int = 0
+    # What most spans have is the class's, and costs them nothing: each request has a dozen.
+    revision = 0
     woken_by: tuple[int, ...] = ()
-    start: datetime = EPOCH  # model time
-    wall_ms: float = 0.0
-    model_ms: float = 0.0
-    outcome: str = "ok"
-    detail: dict[str, Any] = field(default_factory=dict)
-    sequence: int = 0  # order of ending, given by the tracer
+    wall_ms = 0.0
+    model_ms = 0.0
+    outcome = "ok"
+    sequence = 0  # order of ending, given by the tracer
 
-    # While it is open: what `Latency` adds up and what the tracer needs to close it.
-    slept_s: float = 0.0
-    began: float = 0.0
+    # While it is open: what `Latency` adds up and what is needed to close it.
+    slept_s = 0.0
+    began = 0.0
     outer: Span | None = None
-    tracer: Ended | None = None
-    token: Token[Span | None] | None = None
+    _token: Token[Span | None] | None = None
+
+    def __init__(
+        self,
+        id: str,
+        trace_id: str,
+        parent: str,
+        hop: Hop,
+        lane: Lane,
+        component: str,
+        verb: str,
+        object: str,
+        started: float,
+        detail: dict[str, Any],
+        ended: Ended | None = None,
+    ) -> None:
+        self.id = id
+        self.trace_id = trace_id
+        self.parent = parent
+        self.hop = hop
+        self.lane = lane
+        self.component = component
+        self.verb = verb
+        self.object = object
+        self.started = started
+        self.detail = detail
+        self._ended = ended
 
     def __enter__(self) -> Span:
-        self.token = CURRENT.set(self)
+        self._token = CURRENT.set(self)
         self.began = wall()
         return self
 
@@ -141,12 +148,16 @@ class Span:
         self.wall_ms = wall_ms if wall_ms > 0.0 else 0.0
         if error is not None and self.outcome == "ok":
             self.outcome = getattr(error, "reason", None) or _name(error)
-        tracer, token = self.tracer, self.token
-        self.outer = self.tracer = self.token = None
+        ended, token = self._ended, self._token
+        self.outer = self._ended = self._token = None
         if token is not None:
             CURRENT.reset(token)
-        if tracer is not None:
-            tracer.emit(self)
+        if ended is not None:
+            ended(self)
+
+    @property
+    def start(self) -> datetime:
+        return moment(self.started)
 
     @property
     def context(self) -> SpanContext:
@@ -172,6 +183,9 @@ class Span:
             "sequence": self.sequence,
         }
 
+
+# Takes spans that have ended.
+Ended = Callable[[Span], None]
 
 # The span that a task is in.
 CURRENT: ContextVar[Span | None] = ContextVar("span", default=None)

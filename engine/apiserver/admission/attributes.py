@@ -63,13 +63,10 @@ class Attributes:
 
 
 class Watched(Protocol):
-    """A watch cache: what it holds has changed where its generation has, and it is up to date while it is ready."""
+    """A watch cache that is ready: where its generation is another, what it holds has changed, or it is out of date."""
 
     @property
     def generation(self) -> int: ...
-
-    @property
-    def ready(self) -> bool: ...
 
 
 class Plugin:

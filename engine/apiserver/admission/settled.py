@@ -63,7 +63,10 @@ class Settled(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        return not [cache for cache, generation in self.caches if cache.generation != generation or not cache.ready]
+        for cache, generation in self.caches:  # noqa: SIM110 (no generator: every Pod asks twice)
+            if cache.generation != generation:
+                return False
+        return True
 
     def passed(self) -> None:
         """A Pod of which the plugins that are not asked have been spared."""

@@ -52,8 +52,8 @@ DISPATCH_BATCH = 64  # events that are handed out in a row before the loop may r
 
 
 class WatchCache:
-    """`generation` counts the changes since the start; `revision` is the newest store revision that was seen, `state`
-    what there is at it."""
+    """`generation` counts the changes since the start, and how often it was out of date; `revision` is the newest store
+    revision that was seen, `state` what there is at it."""
 
     def __init__(
         self, world: World, store: Store, info: ResourceInfo, values: StoredValues, *, size: int = 1000
@@ -111,9 +111,14 @@ class WatchCache:
     def close(self) -> None:
         """End all open watches, and the store's; a later start lists anew, and follows alone."""
         self._end_watches()
-        self._started = None
+        self._lose()
         if self._task is not None:
             self._task.cancel()
+
+    def _lose(self, started: asyncio.Future[None] | None = None) -> None:
+        """It is not up to date any more, until somebody starts it or `started` is done."""
+        self._started = started
+        self.generation += 1
 
     def _end_watches(self) -> None:
         for watcher in self._watchers:
@@ -139,7 +144,7 @@ class WatchCache:
     async def _fill_again(self) -> None:
         """As soon as the store is there again: until then whoever comes is told that it is not."""
         while True:
-            self._started = asyncio.get_running_loop().create_future()
+            self._lose(asyncio.get_running_loop().create_future())
             try:
                 return await self._fill()
             except StoreUnavailableError:
@@ -176,7 +181,7 @@ class WatchCache:
             while self._source is not None and not await self._follow(self._source):
                 await self._fill_again()
         except Exception as error:
-            self._started = None  # whoever waited is told; the next one tries again
+            self._lose()  # whoever waited is told; the next one tries again
             if not isinstance(error, StoreError):
                 raise
 

@@ -7,10 +7,10 @@ one another and a comma after each but the last.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from datetime import datetime
 
 from engine.apiserver.fairness.levels import Level, PriorityLevels
 from engine.apiserver.fairness.queues import GUESS, Claim, Queue
+from engine.timestamps import moment
 
 PREFIX = "/debug/api_priority_and_fairness/"
 PATHS = (f"{PREFIX}dump_priority_levels", f"{PREFIX}dump_queues", f"{PREFIX}dump_requests")
@@ -96,9 +96,9 @@ def _queues_of(level: Level) -> Iterable[Queue]:
     return level.queues if level.queues is not None and not level.rejects else ()
 
 
-def _nano(time: datetime) -> str:
+def _nano(seconds: float) -> str:
     """Go's time.RFC3339Nano: as many digits of the second as it needs."""
-    whole, _, fraction = time.isoformat(timespec="microseconds").partition("+")[0].partition(".")
+    whole, _, fraction = moment(seconds).isoformat(timespec="microseconds").partition("+")[0].partition(".")
     digits = fraction.rstrip("0")
     return f"{whole}.{digits}Z" if digits else f"{whole}Z"
 

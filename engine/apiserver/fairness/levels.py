@@ -100,16 +100,17 @@ class PriorityLevels:
         level = self._current().get(flow.level_name)
         if level is None:
             return None
-        distinguisher = {"ByUser": user.name, "ByNamespace": info.namespace}.get(flow.distinguisher, "")
-        claim = Claim(flow, distinguisher, user.name, info, self._clock.now())
+        by = flow.distinguisher
+        distinguisher = user.name if by == "ByUser" else info.namespace if by == "ByNamespace" else ""
+        figures = self.metrics.flow(level.name, flow.schema_name)
+        claim = Claim(flow, distinguisher, user.name, info, self._clock.posix(), figures)
         if level.queues is not None and not level.rejects:
             claim.queue = level.queues.choose(flow_hash(flow.schema_name, distinguisher))
         if level.exempt or (not level.waiting and self._has_room(level)):
             self._begin(level, claim)
             if level.queues is not None and claim.queue is not None:
                 level.queues.begin(claim.queue)
-                self.metrics.lengths.observe(1, *_labels(level, claim))
-                self.metrics.waits.observe(0, *_labels(level, claim), "true")
+                claim.figures.at_once += 1
         elif level.queues is None or claim.queue is None:
             raise self._refused(level, claim, CONCURRENCY_LIMIT)
         else:
@@ -117,13 +118,11 @@ class PriorityLevels:
         return Seat(self, level, claim, self._clock.monotonic())
 
     def _begin(self, level: Level, claim: Claim) -> None:
-        claim.started = self._clock.now()
+        claim.started = self._clock.posix()
         level.running[claim] = None
         level.dispatched += 1
-        labels = _labels(level, claim)
-        self.metrics.dispatched.add(*labels)
-        self.metrics.executing.add(*labels)
-        self.metrics.seats.add(*labels)
+        claim.figures.dispatched += 1
+        claim.figures.executing += 1
 
     async def _wait(self, level: Level, queues: Queues, queue: Queue, claim: Claim) -> None:
         turn = queues.put(queue, claim)
@@ -150,7 +149,7 @@ class PriorityLevels:
             raise
         finally:
             self.metrics.waiting.add(*labels, by=-1)
-            waited = ((claim.started or self._clock.now()) - claim.arrived).total_seconds()
+            waited = (claim.started or self._clock.posix()) - claim.arrived
             self.metrics.waits.observe(waited, *labels, str(claim.started is not None).lower())
 
     def _refused(self, level: Level, claim: Claim, reason: str) -> PlainTextError:
@@ -163,9 +162,7 @@ class PriorityLevels:
     def leave(self, seat: Seat) -> None:
         level, queue = seat.level, seat.claim.queue
         del level.running[seat.claim]
-        labels = _labels(level, seat.claim)
-        self.metrics.executing.add(*labels, by=-1)
-        self.metrics.seats.add(*labels, by=-1)
+        seat.claim.figures.executing -= 1
         if level.queues is not None and queue is not None:
             level.queues.end(queue, self._clock.monotonic() - seat.since)
         for each in self._levels.values():

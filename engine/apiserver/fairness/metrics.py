@@ -16,8 +16,19 @@ _SECONDS = (0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30)
 _LENGTHS = (0, 10, 25, 50, 100, 250, 500, 1000)
 
 
+class FlowFigures:
+    """How many requests were let go on, how many of them without a wait though others may have to, and how many are at
+    it: told when somebody looks, since each request is counted in five metrics."""
+
+    __slots__ = ("at_once", "dispatched", "executing")
+
+    def __init__(self) -> None:
+        self.dispatched = self.at_once = self.executing = 0
+
+
 class FairnessMetrics:
     def __init__(self) -> None:
+        self._flows: dict[tuple[str, str], FlowFigures] = {}
         self.rejected = _counter(
             "rejected_requests_total", f"[BETA] Number of requests rejected by {_OF_SUBSYSTEM}", "reason"
         )
@@ -72,7 +83,22 @@ class FairnessMetrics:
         self.lower.set(level, to=lower)
         self.upper.set(level, to=upper)
 
+    def flow(self, level: str, schema: str) -> FlowFigures:
+        """What is counted of the requests of a FlowSchema at a level."""
+        found = self._flows.get((level, schema))
+        if found is None:
+            found = self._flows[level, schema] = FlowFigures()
+        return found
+
     def families(self) -> Iterator[Family]:
+        for labels, figures in self._flows.items():
+            self.dispatched.set(*labels, to=figures.dispatched)
+            self.executing.set(*labels, to=figures.executing)
+            self.seats.set(*labels, to=figures.executing)
+            if figures.at_once:
+                self.lengths.of(*labels).observe(1, times=figures.at_once)
+                self.waits.of(*labels, "true").observe(0, times=figures.at_once)
+            figures.at_once = 0
         yield from (self.rejected, self.dispatched, self.waiting, self.executing, self.seats)
         yield from (self.waits, self.lengths, self.nominal, self.lower, self.upper)
 

@@ -10,9 +10,9 @@ import asyncio
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from engine.apiserver.fairness.flow_classifier import Flow
+from engine.apiserver.fairness.metrics import FlowFigures
 from engine.apiserver.fairness.shuffle_sharding import deal
 from engine.apiserver.request_info import RequestInfo
 
@@ -21,16 +21,17 @@ GUESS = 60.0  # seconds that a request may take, estimatedServiceDuration
 
 @dataclass(slots=True, eq=False)
 class Claim:
-    """A request's claim to a seat; `turn` comes true when one that waits may go on."""
+    """A request's claim to a seat; `turn` comes true when one that waits may go on. Times are in seconds since 1970."""
 
     flow: Flow
     distinguisher: str
     user: str
     info: RequestInfo
-    arrived: datetime
+    arrived: float
+    figures: FlowFigures
     queue: Queue | None = None
     turn: asyncio.Future[None] | None = None
-    started: datetime | None = None
+    started: float | None = None
 
 
 @dataclass(slots=True, eq=False)

@@ -27,7 +27,7 @@ class StorageMetrics:
             *_OPERATION,
             buckets=_BUCKETS,
         )
-        self._of: dict[tuple[str, ...], Distribution] = {}
+        self._of: dict[tuple[str, ...], Asked] = {}
         self._looks: dict[tuple[str, ...], Looks] = {}
         self._requests = Counter(
             "etcd_requests_total", "[ALPHA] Etcd request counts for each operation and object type.", *_OPERATION
@@ -71,13 +71,13 @@ class StorageMetrics:
             "fallback",
         )
 
-    def request(self, operation: str, resource: GVR) -> _Asked:
+    def request(self, operation: str, resource: GVR) -> _Request:
         """Measures what the store is asked for; one that fails is counted as such."""
         labels = (operation, resource.group, resource.resource)
-        durations = self._of.get(labels)
-        if durations is None:
-            durations = self._of[labels] = self._durations.of(*labels)
-        return _Asked(self, labels, durations)
+        found = self._of.get(labels)
+        if found is None:
+            found = self._of[labels] = Asked(self._durations.of(*labels))
+        return _Request(found)
 
     def looks(self, operation: str, resource: GVR) -> Looks:
         """Counts what the store was asked for without a wait."""
@@ -86,11 +86,6 @@ class StorageMetrics:
         if found is None:
             found = self._looks[labels] = Looks(self._requests, self._durations.of(*labels), labels)
         return found
-
-    def asked(self, labels: tuple[str, ...], *, failed: bool) -> None:
-        if failed:
-            self._errors.add(*labels)
-        self._requests.add(*labels)
 
     def listed(self, resource: GVR, *, fetched: int, evaluated: int, returned: int) -> None:
         """A list, or a page of one, that the store answered."""
@@ -113,6 +108,12 @@ class StorageMetrics:
     def families(self) -> tuple[Family, ...]:
         for looks in self._looks.values():
             looks.settle()
+        for labels, asked in self._of.items():
+            if asked.seen:
+                self._requests.add(*labels, by=asked.seen)
+            if asked.failed:
+                self._errors.add(*labels, by=asked.failed)
+            asked.seen = asked.failed = 0
         return (
             self._durations,
             self._requests,
@@ -149,15 +150,23 @@ class Looks:
         self._seen = 0
 
 
-class _Asked:
-    """One request of the store. A class and not a generator: every write makes several."""
+class Asked:
+    """Requests of the store for one operation on one resource, since somebody looked."""
 
-    __slots__ = ("_began", "_durations", "_labels", "_metrics")
+    __slots__ = ("durations", "failed", "seen")
 
-    def __init__(self, metrics: StorageMetrics, labels: tuple[str, ...], durations: Distribution) -> None:
-        self._metrics = metrics
-        self._labels = labels
-        self._durations = durations
+    def __init__(self, durations: Distribution) -> None:
+        self.durations = durations
+        self.seen = self.failed = 0
+
+
+class _Request:
+    """One of them. A class and not a generator: every write makes several."""
+
+    __slots__ = ("_asked", "_began")
+
+    def __init__(self, asked: Asked) -> None:
+        self._asked = asked
         self._began = wall()
 
     def __enter__(self) -> None:
@@ -166,9 +175,11 @@ class _Asked:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        failed = kind is not None and issubclass(kind, Exception)
-        self._metrics.asked(self._labels, failed=failed)
-        self._durations.observe(wall() - self._began)
+        asked = self._asked
+        asked.seen += 1
+        if kind is not None and issubclass(kind, Exception):
+            asked.failed += 1
+        asked.durations.observe(wall() - self._began)
 
 
 def _counter(name: str, help: str, *labels: str) -> Counter:
