@@ -42,6 +42,7 @@ from engine.apiserver.audit import Auditor, load_policy
 from engine.apiserver.audit.log import AuditLog
 from engine.apiserver.audit.metrics import AuditMetrics
 from engine.apiserver.authentication import Authenticator, UnionAuthenticator
+from engine.apiserver.authentication.bootstrap_tokens import BootstrapTokenAuthenticator
 from engine.apiserver.authentication.constrained_impersonation import SINCE as CONSTRAINED_SINCE
 from engine.apiserver.authentication.constrained_impersonation import Impersonation
 from engine.apiserver.authentication.legacy_tokens import LegacyTokens
@@ -168,6 +169,7 @@ class ApiServer:
         used = TokenMetrics()
         legacy = LegacyTokens(lookup, self._loopback, world.clock, used, release=definitions.release)
         tokens = ServiceAccountAuthenticator(issuer, lookup, legacy, used)
+        authenticators = (BootstrapTokenAuthenticator(lookup, world.clock), *authenticators)
         authenticator = UnionAuthenticator((X509Authenticator(definitions.release), tokens, *authenticators))
         further = UnionAuthenticator(authenticators, anonymous=False)
         nodes = NodeAuthorizer(self._caches, lookup, resources, rules=node_rules(definitions.release))

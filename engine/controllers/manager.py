@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from engine.client import Client, EventRecorder, InformerFactory
 from engine.config import ClusterConfig
+from engine.controllers.bootstrap import BootstrapSigner, TokenCleaner
 from engine.controllers.certificates import (
     CertificateApprover,
     CertificateCleaner,
@@ -73,6 +74,8 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     ServiceAccountController,
     ServiceAccountTokensController,
     LegacyServiceAccountTokenCleaner,
+    TokenCleaner,
+    BootstrapSigner,
     CertificateApprover,
     CertificateSigner,
     CertificateCleaner,

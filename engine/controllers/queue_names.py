@@ -6,6 +6,7 @@ from __future__ import annotations
 _NAMES = {
     "certificatesigningrequest-approving-controller": "certificate",
     "certificatesigningrequest-signing-controller": "certificate",
+    "bootstrap-signer": "bootstrap_signer_queue",
     "clusterrole-aggregation-controller": "ClusterRoleAggregator",
     "cronjob-controller": "cronjob",
     "daemon-set-controller": "daemonset",
@@ -35,6 +36,7 @@ _NAMES = {
     "serviceaccount-token-controller": "serviceaccount_tokens_service",
     "stale-pod-disruption-controller": "stale_pod_disruption",
     "statefulset-controller": "statefulset",
+    "token-cleaner": "token_cleaner",
     "ttl-after-finished-controller": "ttl_jobs_to_delete",
     "ttl-controller": "ttlcontroller",
     "volumeattributesclass-protection-controller": "vacprotection",
