@@ -296,8 +296,8 @@ def field_duplicate(path: str, value: Any, detail: str = "") -> Cause:
     return Cause("FieldValueDuplicate", _with_detail(shown, detail), path)
 
 
-def field_forbidden(path: str, detail: str) -> Cause:
-    return Cause("FieldValueForbidden", f"Forbidden: {detail}", path)
+def field_forbidden(path: str, detail: str = "") -> Cause:
+    return Cause("FieldValueForbidden", _with_detail("Forbidden", detail), path)
 
 
 def field_not_found(path: str, value: Any, detail: str = "") -> Cause:

@@ -19,12 +19,14 @@ from typing import Any, NamedTuple
 from engine.api.errors import Cause
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object
-from engine.api.validation.declared_types import KINDS, OMITTED, STRUCTS, Field, Struct
+from engine.api.validation.declared_fields import OMITTED, Field, Member, Struct
+from engine.api.validation.declared_types import KINDS, STRUCTS
 from engine.api.validation.problems import IMMUTABLE, Problems
 
 _SINCE = (1, 37)
 _KEPT = "field cannot be modified once set"
 _INVALID, _TOO_LONG, _TOO_MANY = "FieldValueInvalid", "FieldValueTooLong", "FieldValueTooMany"
+_FORBIDDEN = "FieldValueForbidden"
 _REQUIRED, _NOT_SUPPORTED, _DUPLICATE = "FieldValueRequired", "FieldValueNotSupported", "FieldValueDuplicate"
 
 
@@ -71,6 +73,10 @@ def _covered(root: str) -> Mapping[str, Sequence[_Covered]]:
 def _covered_by(struct: Struct, path: str) -> Iterator[tuple[str, str, str]]:
     if struct.union:
         yield path, _INVALID, "exactly one value must be specified"
+    for member in struct.members:
+        at = rf"{path}[.]{member.name}"
+        yield at, _FORBIDDEN, ""
+        yield at, _REQUIRED, ""
     for field in struct.fields:
         at = f"{path}{r'[.]' if path else ''}{field.name}"
         each = rf"{at}\[[^]]*\]" if field.many else at
@@ -109,6 +115,8 @@ def _at_least(least: int) -> str:
 def _struct(struct: Struct, obj: Object, old: Object | None, path: str, problems: Problems) -> None:
     if struct.union:
         _union(struct, obj, old, path, problems)
+    for member in struct.members:
+        _member(member, obj, old, path, problems)
     for field in struct.fields:
         _field(field, obj, old, f"{path}.{field.name}" if path else field.name, problems)
 
@@ -122,6 +130,16 @@ def _union(struct: Struct, obj: Object, old: Object | None, path: str, problems:
         problems.invalid(path, f"{{{', '.join(given)}}}", f"must specify exactly one of: {members}")
     elif not given:
         problems.invalid(path, "", f"must specify one of: {members}")
+
+
+def _member(member: Member, obj: Object, old: Object | None, path: str, problems: Problems) -> None:
+    value, by = obj.get(member.name), obj.get(member.by)
+    if old is not None and (value, by) == (old.get(member.name), old.get(member.by)):
+        return
+    if by != member.value and value is not None:
+        problems.forbidden(f"{path}.{member.name}")
+    elif by == member.value and value is None and member.needed:
+        problems.required(f"{path}.{member.name}")
 
 
 def _field(field: Field, obj: Object, old: Object | None, path: str, problems: Problems) -> None:
@@ -159,12 +177,15 @@ def _cannot_go_on(field: Field, value: Any, before: Any, path: str, problems: Pr
     """Where a field is not as it has to be, or not there, nothing else is told of it."""
     absent = value is None if field.pointer else not value
     known = len(problems)
-    if field.immutable and updated:
+    unchangeable = field.immutable and updated
+    if unchangeable and field.immutable_first:
+        problems.invalid(path, None, IMMUTABLE)
+    if field.required and absent:
+        problems.required(path)
+    if unchangeable and not field.immutable_first:
         problems.invalid(path, None, IMMUTABLE)
     if field.kept and before and value:
         problems.invalid(path, None, _KEPT)
-    if field.required and absent:
-        problems.required(path)
     if field.most and len(value or ()) > field.most:
         problems.too_many(path, len(value), field.most)
     return len(problems) > known or (absent and not field.always)

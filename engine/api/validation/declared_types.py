@@ -6,77 +6,31 @@ The types whose values errors show have all their fields here, in the order of t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final
 
-from engine.api.resource_table import CERTIFICATES, NETWORKING, NODE, RBAC, RESOURCE, STORAGE
+from engine.api.resource_table import (
+    ADMISSION,
+    CERTIFICATES,
+    DISCOVERY,
+    FLOWCONTROL,
+    NETWORKING,
+    NODE,
+    RBAC,
+    RESOURCE,
+    STORAGE,
+)
 from engine.api.validation import declared_formats as formats
-from engine.api.validation.declared_formats import Check
+from engine.api.validation.declared_fields import Field, Member, Struct, many, one, plain, pointer
 
-
-class _Omitted:
-    """Go leaves the field out if it is not set."""
-
-
-OMITTED: Final = _Omitted()
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Tags:
-    many: bool = False  # a list, or a map
-    always: bool = False  # a struct that is there even if it is empty
-    pointer: bool = False  # which tells what is empty from what is not set
-    required: bool = False
-    immutable: bool = False
-    kept: bool = False  # may be set and unset, but not changed (update=NoModify)
-    most: int = 0
-    unique: tuple[str, ...] | None = None  # the keys of a list's items; none for a set
-    checks: tuple[Check, ...] = ()
-    key_checks: tuple[Check, ...] = ()
-    words: tuple[str, ...] = ()
-    least: int | None = None
-    one_item: tuple[str, ...] = ()
-    zero: Any = OMITTED  # what Go writes for a field that is not set
-
-
-@dataclass(frozen=True)
-class Field(_Tags):
-    name: str
-    struct: str = ""
-
-
-@dataclass(frozen=True)
-class Struct:
-    fields: tuple[Field, ...] = ()
-    union: tuple[str, ...] = ()  # fields of which one is set
-
-
-def _plain(*names: str) -> tuple[Field, ...]:
-    return tuple(Field(name) for name in names)
-
-
-def _list(name: str, struct: str = "", most: int = 0, unique: tuple[str, ...] | None = None) -> Field:
-    return Field(name, struct, many=True, most=most, unique=unique)
-
-
-def _one(name: str, struct: str) -> Field:
-    return Field(name, struct, always=True)
-
-
-def _pointer(name: str, struct: str) -> Field:
-    return Field(name, struct, pointer=True)
-
-
-_NAMED = _one("metadata", "LongName")
+_NAMED = one("metadata", "LongName")
 _EFFECTS = ("NoExecute", "NoSchedule", "None")
 _MODE = Field("allocationMode", words=("All", "ExactCount"))
 _NAME = Field("name", zero="")
-_REQUESTS = _list("requests", most=32, unique=())
+_REQUESTS = many("requests", most=32, unique=())
 _DRIVER = Field("driver", required=True, checks=formats.DRIVER)
-_OPAQUE = _pointer("opaque", "OpaqueDeviceConfiguration")
+_OPAQUE = pointer("opaque", "OpaqueDeviceConfiguration")
 _SHARE = Field("shareID", pointer=True, checks=(formats.uuid,))
-_CONDITIONS = (_list("bindingConditions", most=4), _list("bindingFailureConditions", most=4))
-_TOLERATIONS = _list("tolerations", "DeviceToleration")
+_CONDITIONS = (many("bindingConditions", most=4), many("bindingFailureConditions", most=4))
+_TOLERATIONS = many("tolerations", "DeviceToleration")
 _COUNTERS = Field("counters", required=True, key_checks=(formats.short_name,))
 
 
@@ -86,43 +40,43 @@ def _attribute(name: str) -> Field:
 
 _CLAIMS: Mapping[str, Struct] = {
     "ResourceClaim": Struct(
-        (Field("spec", "ResourceClaimSpec", always=True, immutable=True), _one("status", "ResourceClaimStatus"))
+        (Field("spec", "ResourceClaimSpec", always=True, immutable=True), one("status", "ResourceClaimStatus"))
     ),
-    "ResourceClaimTemplate": Struct((_one("spec", "ResourceClaimTemplateSpec"),)),
-    "ResourceClaimTemplateSpec": Struct((_one("spec", "ResourceClaimSpec"),)),
-    "ResourceClaimSpec": Struct((_one("devices", "DeviceClaim"),)),
+    "ResourceClaimTemplate": Struct((one("spec", "ResourceClaimTemplateSpec"),)),
+    "ResourceClaimTemplateSpec": Struct((one("spec", "ResourceClaimSpec"),)),
+    "ResourceClaimSpec": Struct((one("devices", "DeviceClaim"),)),
     "DeviceClaim": Struct(
         (
-            _list("requests", "DeviceRequest", 32, ("name",)),
-            _list("constraints", "DeviceConstraint", 32),
-            _list("config", "DeviceClaimConfiguration", 32),
+            many("requests", "DeviceRequest", 32, ("name",)),
+            many("constraints", "DeviceConstraint", 32),
+            many("config", "DeviceClaimConfiguration", 32),
         )
     ),
     "DeviceRequest": Struct(
-        (_NAME, _pointer("exactly", "ExactDeviceRequest"), _list("firstAvailable", "DeviceSubRequest", 8, ("name",)))
+        (_NAME, pointer("exactly", "ExactDeviceRequest"), many("firstAvailable", "DeviceSubRequest", 8, ("name",)))
     ),
     "ExactDeviceRequest": Struct(
         (
             Field("deviceClassName", zero=""),
-            _list("selectors", "DeviceSelector", 32),
+            many("selectors", "DeviceSelector", 32),
             _MODE,
-            *_plain("count", "adminAccess"),
+            *plain("count", "adminAccess"),
             _TOLERATIONS,
-            *_plain("capacity", "derivedAttributes"),
+            *plain("capacity", "derivedAttributes"),
         )
     ),
     "DeviceSubRequest": Struct(
         (
             _NAME,
             Field("deviceClassName", required=True, checks=(formats.long_name,), zero=""),
-            _list("selectors", "DeviceSelector", 32),
+            many("selectors", "DeviceSelector", 32),
             _MODE,
             Field("count"),
             _TOLERATIONS,
-            *_plain("capacity", "derivedAttributes"),
+            *plain("capacity", "derivedAttributes"),
         )
     ),
-    "DeviceSelector": Struct(_plain("cel")),
+    "DeviceSelector": Struct(plain("cel")),
     "DeviceToleration": Struct(
         (
             Field("key", checks=(formats.label_key,)),
@@ -138,18 +92,18 @@ _CLAIMS: Mapping[str, Struct] = {
     "ResourceClaimStatus": Struct(
         (
             Field("allocation", "AllocationResult", pointer=True, kept=True),
-            _list("reservedFor", "ResourceClaimConsumerReference", 256, ("uid",)),
-            _list("devices", "AllocatedDeviceStatus", unique=("driver", "device", "pool", "shareID")),
+            many("reservedFor", "ResourceClaimConsumerReference", 256, ("uid",)),
+            many("devices", "AllocatedDeviceStatus", unique=("driver", "device", "pool", "shareID")),
         )
     ),
     "ResourceClaimConsumerReference": Struct(
         (Field("apiGroup"), Field("resource", zero=""), _NAME, Field("uid", zero=""))
     ),
-    "AllocationResult": Struct((_one("devices", "DeviceAllocationResult"),)),
+    "AllocationResult": Struct((one("devices", "DeviceAllocationResult"),)),
     "DeviceAllocationResult": Struct(
         (
-            _list("results", "DeviceRequestAllocationResult", 32),
-            _list("config", "DeviceAllocationConfiguration", 64),
+            many("results", "DeviceRequestAllocationResult", 32),
+            many("config", "DeviceAllocationConfiguration", 64),
         )
     ),
     "DeviceRequestAllocationResult": Struct(
@@ -170,38 +124,38 @@ _CLAIMS: Mapping[str, Struct] = {
             _SHARE,
             Field("conditions", zero=None),
             Field("data"),
-            _pointer("networkData", "NetworkDeviceData"),
+            pointer("networkData", "NetworkDeviceData"),
         )
     ),
     "NetworkDeviceData": Struct(
         (
             Field("interfaceName", checks=(formats.most_bytes(256),)),
-            _list("ips", most=16, unique=()),
+            many("ips", most=16, unique=()),
             Field("hardwareAddress", checks=(formats.most_bytes(128),)),
         )
     ),
 }
 _SLICES: Mapping[str, Struct] = {
-    "DeviceClass": Struct((_NAMED, _one("spec", "DeviceClassSpec"))),
+    "DeviceClass": Struct((_NAMED, one("spec", "DeviceClassSpec"))),
     "DeviceClassSpec": Struct(
         (
-            _list("selectors", "DeviceSelector", 32),
-            _list("config", "DeviceClassConfiguration", 32),
+            many("selectors", "DeviceSelector", 32),
+            many("config", "DeviceClassConfiguration", 32),
             Field("extendedResourceName", pointer=True, checks=(formats.extended_resource,)),
         )
     ),
     "DeviceClassConfiguration": Struct((_OPAQUE,)),
-    "DeviceTaintRule": Struct((_one("spec", "DeviceTaintRuleSpec"),)),
-    "DeviceTaintRuleSpec": Struct((_one("taint", "DeviceTaint"),)),
+    "DeviceTaintRule": Struct((one("spec", "DeviceTaintRuleSpec"),)),
+    "DeviceTaintRuleSpec": Struct((one("taint", "DeviceTaint"),)),
     "DeviceTaint": Struct((Field("effect", required=True, words=_EFFECTS),)),
-    "ResourceSlice": Struct((_one("spec", "ResourceSliceSpec"),)),
-    "ResourceSliceSpec": Struct((_list("devices", "Device"), _list("sharedCounters", "CounterSet", 8, ("name",)))),
+    "ResourceSlice": Struct((one("spec", "ResourceSliceSpec"),)),
+    "ResourceSliceSpec": Struct((many("devices", "Device"), many("sharedCounters", "CounterSet", 8, ("name",)))),
     "CounterSet": Struct((Field("name", required=True, checks=(formats.short_name,), zero=""), _COUNTERS)),
     "Device": Struct(
         (
-            _list("attributes", "DeviceAttribute"),
-            _list("consumesCounters", "DeviceCounterConsumption", 2, ("counterSet",)),
-            _list("taints", "DeviceTaint"),
+            many("attributes", "DeviceAttribute"),
+            many("consumesCounters", "DeviceCounterConsumption", 2, ("counterSet",)),
+            many("taints", "DeviceTaint"),
             *_CONDITIONS,
         )
     ),
@@ -215,9 +169,11 @@ _SLICES: Mapping[str, Struct] = {
     ),
 }
 _OTHERS: Mapping[str, Struct] = {
-    "CertificateSigningRequest": Struct((_one("status", "CertificateSigningRequestStatus"),)),
+    "CertificateSigningRequest": Struct((one("status", "CertificateSigningRequestStatus"),)),
     "CertificateSigningRequestStatus": Struct((Field("conditions", one_item=("Approved", "Denied")),)),
-    "RuntimeClass": Struct((Field("handler", required=True, immutable=True, checks=(formats.short_name,)),)),
+    "RuntimeClass": Struct(
+        (Field("handler", required=True, immutable=True, immutable_first=True, checks=(formats.short_name,)),)
+    ),
     "StorageClass": Struct(
         (
             Field("provisioner", required=True, immutable=True),
@@ -228,42 +184,84 @@ _OTHERS: Mapping[str, Struct] = {
     "VolumeAttachmentSpec": Struct((Field("attacher", required=True, checks=formats.DRIVER),)),
 }
 _ROLES: Mapping[str, Struct] = {
-    "Role": Struct((_list("rules", "PolicyRule"),)),
+    "Role": Struct((many("rules", "PolicyRule"),)),
     "PolicyRule": Struct((Field("verbs", required=True),)),
-    "RoleBinding": Struct((_list("subjects", "Subject"), _one("roleRef", "RoleRef"))),
+    "RoleBinding": Struct((many("subjects", "Subject"), one("roleRef", "RoleRef"))),
     "Subject": Struct((Field("name", required=True),)),
     "RoleRef": Struct((Field("name", required=True),)),
 }
-_POLICIES: Mapping[str, Struct] = {
-    "NetworkPolicy": Struct((_one("spec", "NetworkPolicySpec"),)),
-    "NetworkPolicySpec": Struct(
-        (_list("ingress", "NetworkPolicyIngressRule"), _list("egress", "NetworkPolicyEgressRule"))
+_ADDRESSES: Mapping[str, Struct] = {
+    "EndpointSlice": Struct(
+        (
+            Field("addressType", required=True, immutable=True, words=("FQDN", "IPv4", "IPv6")),
+            many("endpoints", "Endpoint"),
+        )
     ),
-    "NetworkPolicyIngressRule": Struct((_list("from", "NetworkPolicyPeer"),)),
-    "NetworkPolicyEgressRule": Struct((_list("to", "NetworkPolicyPeer"),)),
-    "NetworkPolicyPeer": Struct((_pointer("ipBlock", "IPBlock"),)),
+    "Endpoint": Struct((Field("addresses", many=True, required=True, most=100),)),
+    "IPAddress": Struct((one("spec", "IPAddressSpec"),)),
+    "IPAddressSpec": Struct((Field("parentRef", "ParentReference", pointer=True, required=True, immutable=True),)),
+    "ParentReference": Struct((Field("resource", required=True), Field("name", required=True))),
+}
+_FLOWS: Mapping[str, Struct] = {
+    "PriorityLevelConfiguration": Struct((one("spec", "PriorityLevelConfigurationSpec"),)),
+    "PriorityLevelConfigurationSpec": Struct(
+        (Field("type", required=True), pointer("limited", "LimitedPriorityLevelConfiguration")),
+        members=(Member("exempt", "type", "Exempt"), Member("limited", "type", "Limited", needed=True)),
+    ),
+    "LimitedPriorityLevelConfiguration": Struct((one("limitResponse", "LimitResponse"),)),
+    "LimitResponse": Struct(
+        (Field("type", required=True),), members=(Member("queuing", "type", "Queue", needed=True),)
+    ),
+}
+_POLICIES: Mapping[str, Struct] = {
+    "ValidatingAdmissionPolicyBinding": Struct((one("spec", "ValidatingAdmissionPolicyBindingSpec"),)),
+    "ValidatingAdmissionPolicyBindingSpec": Struct(
+        (Field("policyName", required=True), Field("validationActions", many=True, required=True))
+    ),
+    "IngressClass": Struct((one("spec", "IngressClassSpec"),)),
+    "IngressClassSpec": Struct((pointer("parameters", "IngressClassParametersReference"),)),
+    "IngressClassParametersReference": Struct((Field("kind", required=True), Field("name", required=True))),
+    "NetworkPolicy": Struct((one("spec", "NetworkPolicySpec"),)),
+    "NetworkPolicySpec": Struct(
+        (many("ingress", "NetworkPolicyIngressRule"), many("egress", "NetworkPolicyEgressRule"))
+    ),
+    "NetworkPolicyIngressRule": Struct((many("from", "NetworkPolicyPeer"),)),
+    "NetworkPolicyEgressRule": Struct((many("to", "NetworkPolicyPeer"),)),
+    "NetworkPolicyPeer": Struct((pointer("ipBlock", "IPBlock"),)),
     "IPBlock": Struct((Field("cidr", required=True),)),
 }
 _WORKLOADS: Mapping[str, Struct] = {
     "LongName": Struct((Field("name", checks=(formats.long_name,)),)),
-    "ReplicationController": Struct((_NAMED, _one("spec", "ReplicationControllerSpec"))),
+    "ReplicationController": Struct((_NAMED, one("spec", "ReplicationControllerSpec"))),
     "ReplicationControllerSpec": Struct(
         (Field("replicas", pointer=True, least=0), Field("minReadySeconds", pointer=True, least=0))
     ),
-    "CronJob": Struct((_one("spec", "CronJobSpec"),)),
+    "CronJob": Struct((one("spec", "CronJobSpec"),)),
     "CronJobSpec": Struct((Field("schedule", required=True),)),
-    "HorizontalPodAutoscaler": Struct((_one("spec", "HorizontalPodAutoscalerSpec"),)),
+    "HorizontalPodAutoscaler": Struct((one("spec", "HorizontalPodAutoscalerSpec"),)),
     "HorizontalPodAutoscalerSpec": Struct(
         (Field("minReplicas", pointer=True, least=0), Field("maxReplicas", required=True, least=1))
     ),
 }
-STRUCTS: Mapping[str, Struct] = {**_CLAIMS, **_SLICES, **_OTHERS, **_ROLES, **_POLICIES, **_WORKLOADS}
+STRUCTS: Mapping[str, Struct] = {
+    **_CLAIMS,
+    **_SLICES,
+    **_OTHERS,
+    **_ROLES,
+    **_POLICIES,
+    **_ADDRESSES,
+    **_FLOWS,
+    **_WORKLOADS,
+}
 KINDS: Mapping[tuple[str, str], str] = {
     ("", "ReplicationController"): "ReplicationController",
     ("autoscaling", "HorizontalPodAutoscaler"): "HorizontalPodAutoscaler",
     ("batch", "CronJob"): "CronJob",
+    (ADMISSION, "ValidatingAdmissionPolicyBinding"): "ValidatingAdmissionPolicyBinding",
     (CERTIFICATES, "CertificateSigningRequest"): "CertificateSigningRequest",
-    (NETWORKING, "NetworkPolicy"): "NetworkPolicy",
+    (DISCOVERY, "EndpointSlice"): "EndpointSlice",
+    (FLOWCONTROL, "PriorityLevelConfiguration"): "PriorityLevelConfiguration",
+    **{(NETWORKING, kind): kind for kind in ("IPAddress", "IngressClass", "NetworkPolicy")},
     (NODE, "RuntimeClass"): "RuntimeClass",
     **{
         (RESOURCE, kind): kind

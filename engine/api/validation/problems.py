@@ -45,7 +45,7 @@ class Problems(list[Cause]):
     def duplicate(self, path: str, value: Any, detail: str = "") -> None:
         self.append(errors.field_duplicate(path, value, detail))
 
-    def forbidden(self, path: str, detail: str) -> None:
+    def forbidden(self, path: str, detail: str = "") -> None:
         self.append(errors.field_forbidden(path, detail))
 
     def not_found(self, path: str, value: Any, detail: str = "") -> None:

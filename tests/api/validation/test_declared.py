@@ -215,6 +215,10 @@ def test_new_objects(name: str) -> None:
 ROLE, BINDING = (GVK("rbac.authorization.k8s.io", "v1", kind) for kind in ("Role", "RoleBinding"))
 NETWORK_POLICY = GVK("networking.k8s.io", "v1", "NetworkPolicy")
 CRON_JOB, AUTOSCALER = GVK("batch", "v1", "CronJob"), GVK("autoscaling", "v2", "HorizontalPodAutoscaler")
+INGRESS_CLASS, ADDRESS = (GVK("networking.k8s.io", "v1", kind) for kind in ("IngressClass", "IPAddress"))
+ENDPOINTS = GVK("discovery.k8s.io", "v1", "EndpointSlice")
+POLICY_BINDING = GVK("admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicyBinding")
+LEVEL = GVK("flowcontrol.apiserver.k8s.io", "v1", "PriorityLevelConfiguration")
 NO_GROUP = "Required value: resource rules must supply at least one api group"
 OF_ALL_KINDS: dict[str, tuple[GVK, Object, list[str]]] = {
     "a rule without verbs": (
@@ -266,6 +270,77 @@ OF_ALL_KINDS: dict[str, tuple[GVK, Object, list[str]]] = {
         {"metadata": {"name": "A"}, "spec": {"selectors": [{}]}},
         ["spec.selectors[0].cel: Required value", f'metadata.name: Invalid value: "A": {_SUBDOMAIN}'],
     ),
+    "parameters of nothing": (
+        INGRESS_CLASS,
+        {"spec": {"controller": "", "parameters": {"scope": "Odd"}}},
+        [
+            "spec.controller: Required value",
+            'spec.parameters.scope: Unsupported value: "Odd": supported values: "Cluster", "Namespace"',
+            "spec.parameters.kind: Required value",
+            "spec.parameters.name: Required value",
+        ],
+    ),
+    "an address of nothing": (
+        ADDRESS,
+        {"metadata": {"name": "192.168.1.1"}, "spec": {"parentRef": {"group": "A"}}},
+        [
+            f'spec.parentRef.group: Invalid value: "A": {_SUBDOMAIN}',
+            "spec.parentRef.resource: Required value",
+            "spec.parentRef.name: Required value",
+        ],
+    ),
+    "endpoints without addresses": (
+        ENDPOINTS,
+        {
+            "addressType": "IPv4",
+            "endpoints": [{"addresses": []}, {"addresses": ["10.0.0.1"] * 101, "nodeName": "A"}],
+        },
+        [
+            f'endpoints[1].nodeName: Invalid value: "A": {_SUBDOMAIN}',
+            "endpoints[0].addresses: Required value",
+            "endpoints[1].addresses: Too many: 101: must have at most 100 items",
+        ],
+    ),
+    "addresses of no kind": (
+        ENDPOINTS,
+        {"addressType": "Odd", "ports": [{"protocol": "Odd"}]},
+        [
+            'ports[0].protocol: Unsupported value: "Odd": supported values: "SCTP", "TCP", "UDP"',
+            'addressType: Unsupported value: "Odd": supported values: "FQDN", "IPv4", "IPv6"',
+        ],
+    ),
+    "a binding of no policy to no action": (
+        POLICY_BINDING,
+        {"spec": {"paramRef": {"parameterNotFoundAction": "Deny"}}},
+        [
+            "spec.paramRef: Required value: one of name or selector must be specified",
+            "spec.policyName: Required value",
+            "spec.validationActions: Required value",
+        ],
+    ),
+    "a level of no type": (
+        LEVEL,
+        {"spec": {"limited": {"limitResponse": {"type": "Reject"}}, "exempt": {}}},
+        ["spec.exempt: Forbidden", "spec.limited: Forbidden", "spec.type: Required value"],
+    ),
+    "a level that is limited and exempt": (
+        LEVEL,
+        {"spec": {"type": "Limited", "exempt": {}, "limited": {"limitResponse": {"type": "Queue"}}}},
+        ["spec.exempt: Forbidden", "spec.limited.limitResponse.queuing: Required value"],
+    ),
+    "queues of what is rejected": (
+        LEVEL,
+        {"spec": {"type": "Limited", "limited": {"limitResponse": {"type": "Reject", "queuing": {}}}}},
+        ["spec.limited.limitResponse.queuing: Forbidden"],
+    ),
+    "a response of no type": (
+        LEVEL,
+        {"spec": {"type": "Limited", "limited": {"lendablePercent": -1}}},
+        [
+            "spec.limited.lendablePercent: Invalid value: -1: must be between 0 and 100, inclusive",
+            "spec.limited.limitResponse.type: Required value",
+        ],
+    ),
     "scaled below nothing": (
         AUTOSCALER,
         {"spec": {"minReplicas": -1, "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment"}}},
@@ -281,8 +356,9 @@ OF_ALL_KINDS: dict[str, tuple[GVK, Object, list[str]]] = {
 @pytest.mark.parametrize("name", OF_ALL_KINDS)
 def test_other_kinds(name: str) -> None:
     gvk, fields, expected = OF_ALL_KINDS[name]
-    created = prepared(gvk, {"metadata": {"name": "a", "namespace": "b"}, **fields})
-    assert [str(cause) for cause in validate_create(kind(gvk), created)] == expected
+    of = kind(gvk)
+    created = prepared(gvk, {"metadata": {"name": "a", "namespace": "b" if of.namespaced else ""}, **fields})
+    assert [str(cause) for cause in validate_create(of, created)] == expected
 
 
 PROVISIONED = {"provisioner": "a.io/b", "reclaimPolicy": "Delete"}
@@ -294,6 +370,7 @@ def test_what_no_tag_says_is_still_told() -> None:
     assert [cause.field for cause in validate_create(kind(STORAGE_CLASS), created)] == ["provisioner", "parameters"]
 
 
+PARENT = {"group": "apps", "resource": "deployments", "name": "a"}
 ATTACHED = {"attacher": "a.io", "nodeName": "n", "source": {"persistentVolumeName": "v"}}
 CHANGED: dict[str, tuple[GVK, Object, Object, list[str]]] = {
     "what is claimed": (CLAIM, {"spec": claim(exactly())}, {"spec": claim(exactly(count=2))}, [f"spec: {_IMMUTABLE}"]),
@@ -304,8 +381,8 @@ CHANGED: dict[str, tuple[GVK, Object, Object, list[str]]] = {
         [
             'reclaimPolicy: Unsupported value: "Odd": supported values: "Delete", "Retain"',
             'volumeBindingMode: Unsupported value: "Odd": supported values: "Immediate", "WaitForFirstConsumer"',
-            f"provisioner: {_IMMUTABLE}",
             "provisioner: Required value",
+            f"provisioner: {_IMMUTABLE}",
             f"parameters: {_IMMUTABLE}",
             f"reclaimPolicy: {_IMMUTABLE}",
             f"volumeBindingMode: {_IMMUTABLE}",
@@ -318,6 +395,30 @@ CHANGED: dict[str, tuple[GVK, Object, Object, list[str]]] = {
         [f"spec: {_IMMUTABLE}"],
     ),
     "a handler": (RUNTIME, {"handler": "a"}, {"handler": "A"}, [f"handler: {_IMMUTABLE}"]),
+    "the address of another": (
+        ADDRESS,
+        {"spec": {"parentRef": PARENT}},
+        {"spec": {"parentRef": {**PARENT, "name": ""}}},
+        [f"spec.parentRef: {_IMMUTABLE}"],
+    ),
+    "the address of nothing": (
+        ADDRESS,
+        {"spec": {"parentRef": PARENT}},
+        {"spec": {}},
+        ["spec.parentRef: Required value", f"spec.parentRef: {_IMMUTABLE}"],
+    ),
+    "addresses of another family": (
+        ENDPOINTS,
+        {"addressType": "IPv4", "endpoints": []},
+        {"addressType": "IPv6"},
+        [f"addressType: {_IMMUTABLE}"],
+    ),
+    "a limited level without its limits": (
+        LEVEL,
+        {"spec": {"type": "Limited", "limited": {"limitResponse": {"type": "Reject"}}}},
+        {"spec": {"type": "Limited"}},
+        ["spec.limited: Required value"],
+    ),
     "what a slice has wrong already": (
         SLICE,
         {"spec": published(sharedCounters=[{"name": "a_b", "counters": {}}])},
@@ -328,7 +429,8 @@ CHANGED: dict[str, tuple[GVK, Object, Object, list[str]]] = {
 
 
 def both(gvk: GVK, before: Object, after: Object) -> tuple[Object, Object]:
-    metadata = {"name": "a", "namespace": "b" if gvk == CLAIM else "", "uid": "u", "resourceVersion": "1"}
+    name = "192.168.1.1" if gvk == ADDRESS else "a"
+    metadata = {"name": name, "namespace": "b" if gvk in (CLAIM, ENDPOINTS) else "", "uid": "u", "resourceVersion": "1"}
     old = prepared(gvk, {"metadata": metadata, **before})
     return {**copy.deepcopy(old), **copy.deepcopy(after)}, old
 
