@@ -176,6 +176,10 @@ REQUESTS: dict[str, tuple[Object, Object, int, str]] = {
         {"boundObjectRef": {"apiVersion": "v1", "kind": "Pod", "name": "web"}}, {"account": "other"}, 400,
         'cannot bind token for serviceaccount "other" to pod running with different serviceaccount name.',
     ),
+    "for a Pod of another account and another uid": (
+        {"boundObjectRef": {"apiVersion": "v1", "kind": "Pod", "name": "web", "uid": "x"}}, {"account": "other"}, 400,
+        'cannot bind token for serviceaccount "other" to pod running with different serviceaccount name.',
+    ),
     "for another Pod of that name": (
         {"boundObjectRef": {"apiVersion": "v1", "kind": "Pod", "name": "web", "uid": "x"}}, {}, 409,
         'Operation cannot be fulfilled on Pod "web": the UID in the bound object reference (x) does not match the UID '
@@ -367,6 +371,15 @@ async def test_a_token_that_lives_longer_than_it_says(client: Client, default_ac
     reference = {"apiVersion": "v1", "kind": "Pod", "name": "web"}
     made = await request_token(client, boundObjectRef=reference, expirationSeconds=3607)
     assert made["status"]["expirationTimestamp"] == "2026-01-01T01:00:07Z"
+    await client.create(NODES, {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}})
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}}
+    await client.create(SECRETS, secret, namespace="default")
+    for kind, name, lives in (("Pod", "web", 365 * 24 * 3600), ("Node", "a", 3607), ("Secret", "a", 3607)):
+        reference = {"apiVersion": "v1", "kind": kind, "name": name}
+        made = await request_token(client, boundObjectRef=reference, expirationSeconds=3607)
+        claims = jwt.decode(made["status"]["token"], options={"verify_signature": False})
+        assert claims["exp"] - claims["iat"] == lives, kind  # only those of Pods are kept in files
+        assert ("warnafter" in claims["kubernetes.io"]) == (kind == "Pod")
 
 
 @pytest.mark.parametrize(("version", "metadata"), [("1.37", {}), ("1.33", {"creationTimestamp": None})])

@@ -59,7 +59,8 @@ class TokenAction:
         seconds, audiences = spec["expirationSeconds"], spec["audiences"]
         bound = await self._bound(spec.get("boundObjectRef"), namespace, name)
         node = await self._node_of(bound)
-        extended = seconds == _EXTENDED_FROM and bound is not None and audiences == [ISSUER]
+        of_pod = bound is not None and bound["kind"] == "Pod"
+        extended = of_pod and seconds == _EXTENDED_FROM and set(audiences) == {ISSUER}
         token, ends, credential = self._issuer.issue(
             account,
             audiences=audiences,
@@ -95,6 +96,10 @@ class TokenAction:
         found = await self._lookup.find(gvr, where, reference.get("name", ""))
         if found is None:
             raise not_found(gvr, reference.get("name", ""))
+        if reference["kind"] == "Pod" and (found.get("spec") or {}).get("serviceAccountName") != name:
+            raise bad_request(
+                f'cannot bind token for serviceaccount "{name}" to pod running with different serviceaccount name.'
+            )
         uid = reference.get("uid")
         if uid and uid != found["metadata"]["uid"]:
             raise conflict(
@@ -102,10 +107,6 @@ class TokenAction:
                 reference["name"],
                 f"the UID in the bound object reference ({uid}) does not match the UID in record. The object might "
                 "have been deleted and then recreated",
-            )
-        if reference["kind"] == "Pod" and (found.get("spec") or {}).get("serviceAccountName") != name:
-            raise bad_request(
-                f'cannot bind token for serviceaccount "{name}" to pod running with different serviceaccount name.'
             )
         return found
 
