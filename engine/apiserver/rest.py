@@ -31,7 +31,7 @@ from engine.apiserver.registry.facet import SCALE, Facet
 from engine.apiserver.registry.facets import facet_of
 from engine.apiserver.registry.managed_fields import view_taken
 from engine.apiserver.registry.metadata import check_place, check_same_object, uid_mismatch, wipe_system_fields
-from engine.apiserver.registry.options import WriteOptions
+from engine.apiserver.registry.options import WriteOptions, refuse_export
 from engine.apiserver.registry.patch import Patcher
 from engine.apiserver.registry.read import Reader
 from engine.apiserver.registry.representation import (
@@ -122,6 +122,8 @@ class Rest:
             form = negotiate(accept, typed=typed, tables=kept)
         if not request.reading:
             check_size(call.request)
+        elif request.verb == "get" and request.subresource != "log":
+            refuse_export(call.request)
         if request.subresource:
             return await self._subresource(call, info, form)
         match request.verb:

@@ -31,6 +31,13 @@ def flag(request: Request, name: str) -> bool | None:
     return values[0].lower() not in ("0", "false") if values else None
 
 
+def refuse_export(request: Request) -> None:
+    """An object can no longer be asked for without what is the cluster's of it (handlers/get.go GetResource). Raises
+    ApiError 400."""
+    if request.query and flag(request, "export"):
+        raise bad_request("the export parameter, deprecated since v1.14, is no longer supported")
+
+
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
     """`manager` is what the write is recorded under in managedFields."""
