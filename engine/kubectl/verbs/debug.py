@@ -6,15 +6,14 @@ Source of the behaviour: kubectl pkg/cmd/debug/debug.go.
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 from engine.api.patch import two_way_strategic_patch
 from engine.api.types import Object, copy_object
 from engine.api.wire import STRATEGIC_PATCH
-from engine.kubectl import yaml
+from engine.kubectl import custom_profile
 from engine.kubectl.attaching import attach_when_running
 from engine.kubectl.command import Command
-from engine.kubectl.debugging import PROFILES, Style, apply_profile
+from engine.kubectl.debugging import PROFILES, WARNING, Style, apply_profile, named, rights_in_vain
 from engine.kubectl.deletion import delete
 from engine.kubectl.errors import CommandError, FlagError
 from engine.kubectl.flags import Flag, Type
@@ -68,7 +67,7 @@ def _check(session: Session) -> None:
                 raise FlagError(f'invalid argument "{pair}" for "--{flag}" flag: {pair} must be formatted as key=value')
     if flags.text("profile") not in PROFILES:
         raise CommandError(f"unknown profile: {flags.text('profile')}")
-    _custom(session)
+    custom = custom_profile.load(flags.text("custom"))
     if not copy and not image and not flags.many("set-image"):
         raise CommandError("you must specify --image when not using --copy-to.")
     if copy and not (image or flags.many("set-image") or flags.text("container")):
@@ -84,6 +83,7 @@ def _check(session: Session) -> None:
         session.out(TARGETING.format(flags.text("target")))
     if flags.on("tty") and not flags.on("stdin"):
         raise CommandError("-i/--stdin is required for containers with -t/--tty=true")
+    custom_profile.check(custom)
     if flags.text("profile") == "legacy":
         session.err(_LEGACY)
 
@@ -120,9 +120,14 @@ def _container(session: Session, name: str) -> Object:
         if flags.on(key):
             container[key] = True
     _set_words(session, container)
-    if variables := flags.many("env"):
-        container["env"] = [{"name": k, "value": v} for k, _, v in (text.partition("=") for text in variables)]
+    if flags.many("env"):
+        container["env"] = _variables(session)
     return container
+
+
+def _variables(session: Session) -> list[Object]:
+    pairs = (text.partition("=") for text in session.flags.many("env"))
+    return [{"name": name, "value": value} for name, _, value in pairs]
 
 
 def _set_words(session: Session, container: Object) -> None:
@@ -146,25 +151,13 @@ def _name(session: Session, pod: Object) -> str:
     return name
 
 
-def _customized(session: Session, container: Object) -> Object:
-    """With what `--custom` sets."""
-    return {**container, **_custom(session)}
-
-
-def _custom(session: Session) -> Object:
-    """The part of a container that `--custom` names. Raises CommandError."""
-    if not (path := session.flags.text("custom")):
-        return {}
-    try:
-        value = yaml.load(Path(path).read_text(errors="replace"))
-    except OSError as error:
-        what = "read" if isinstance(error, IsADirectoryError) else "open"
-        why = f"{what} {path}: {(error.strerror or str(error)).lower()}"
-        raise CommandError(f"must pass a container spec json file for custom profile: {why}") from error
-    except yaml.YamlError as error:
-        why = f"error converting YAML to JSON: {error}"
-        raise CommandError(f"{path} does not contain a valid container spec: {why}") from error
-    return value if isinstance(value, dict) else {}
+def _profiled(session: Session, pod: Object, container: Object, style: Style) -> None:
+    """Give the debug container what the profile and `--custom` say; tell of rights that do not come to it."""
+    apply_profile(session.flags.text("profile"), pod, container["name"], style)
+    changed = named(pod, container["name"])
+    changed.update(custom_profile.merged(changed, custom_profile.load(session.flags.text("custom"))))
+    if style is not Style.NODE and rights_in_vain(pod, container):
+        session.err(WARNING)
 
 
 # -- beside the containers of a Pod
@@ -175,9 +168,9 @@ async def _beside(session: Session, info: Info) -> tuple[Object, str]:
     container = _container(session, name)
     if target := session.flags.text("target"):
         container["targetContainerName"] = target
-    apply_profile(session.flags.text("profile"), copy_object(info.object), container, Style.EPHEMERAL)
-    more = [*(info.object["spec"].get("ephemeralContainers") or ()), _customized(session, container)]
-    wanted = {**info.object, "spec": {**info.object["spec"], "ephemeralContainers": more}}
+    wanted = copy_object(info.object)
+    wanted["spec"]["ephemeralContainers"] = [*(wanted["spec"].get("ephemeralContainers") or ()), container]
+    _profiled(session, wanted, container, Style.EPHEMERAL)
     schema = schema_of(info.resource.gvk)
     assert schema is not None  # a Pod's
     patch = two_way_strategic_patch(info.object, wanted, schema)
@@ -204,8 +197,7 @@ async def _copied(session: Session, info: Info) -> tuple[Object, str]:
         containers.append(container)
     if container is not None:  # a profile is of a debug container; a copy without one stays as it is
         _strip(session, pod)
-        apply_profile(flags.text("profile"), pod, container, Style.COPY)
-        container.update(_customized(session, container))
+        _profiled(session, pod, container, Style.COPY)
     if flags.given("share-processes"):
         pod["spec"]["shareProcessNamespace"] = flags.on("share-processes")
     created: Object = await session.request("POST", session.path_of(info.resource, info.namespace), body=pod)
@@ -260,6 +252,8 @@ def _change(session: Session, container: Object) -> None:
         container.pop("args", None)
         container.pop("command", None)
         _set_words(session, container)
+    if flags.many("env"):
+        container["env"] = _variables(session)
     for key in ("stdin", "tty"):
         container[key] = flags.on(key)
 
@@ -280,8 +274,8 @@ async def _on_node(session: Session, info: Info) -> tuple[Object, str]:
         },
         "spec": {"nodeName": info.name, "restartPolicy": "Never", "tolerations": [{"operator": "Exists"}]},
     }
-    apply_profile(session.flags.text("profile"), pod, container, Style.NODE)
-    pod["spec"]["containers"] = [_customized(session, container)]
+    pod["spec"]["containers"] = [container]
+    _profiled(session, pod, container, Style.NODE)
     if not session.flags.on("quiet"):
         made = pod["metadata"]["name"]
         session.out(f"Creating debugging pod {made} with container {name} on node {info.name}.")
