@@ -211,3 +211,14 @@ async def test_debug_tells_that_a_profile_is_old_and_takes_a_part_of_a_container
 async def test_where_nothing_is_found_no_namespace_is_named_that_not_all_of_it_is_in(server: Served) -> None:
     assert await _say(server, "get pvc,sc") == (0, "", "No resources found\n")
     assert await _say(server, "get pvc,secrets") == (0, "", "No resources found in default namespace.\n")
+
+
+async def test_logs_by_selector_are_the_last_ten_lines_unless_all_are_asked_for(server: Served) -> None:
+    assert (await _say(server, "create -f -", stdin=POD))[0] == 0
+    assert (await _say(server, "label pod lone a=b"))[0] == 0
+    asked = {}
+    for words in ("-l a=b", "-l a=b --tail=-1", "-l a=b --tail=3", "lone"):
+        _, _, err = await _say(server, f"logs {words} -c c -v=6")
+        [asked[words]] = [line.partition("?")[2] for line in err.splitlines() if "/lone/log?" in line]
+    assert ["tailLines=10" in asked["-l a=b"], "tailLines=3" in asked["-l a=b --tail=3"]] == [True, True]
+    assert ["tailLines" in asked["-l a=b --tail=-1"], "tailLines" in asked["lone"]] == [False, False]

@@ -22,6 +22,8 @@ VERBS = (
     *("impersonate", "escalate", "approve", "sign", "*", "attest"),
 )
 URL_VERBS = ("get", "put", "post", "head", "options", "delete", "patch")
+# What there is to be impersonated as, though no server lists it.
+_UNDISCOVERED = ("users", "groups")
 REVIEWS = "/apis/authorization.k8s.io/v1"
 
 
@@ -101,7 +103,8 @@ async def _find(session: Session, word: str) -> Resource | None:
             session.tell_undiscovered(error, 2)
         name, _, group = word.partition(".")
         within = f" in group '{group}'" if group else ""
-        session.err(f"Warning: the server doesn't have a resource type '{name}'{within}\n")
+        if word.lower() not in _UNDISCOVERED:
+            session.err(f"Warning: the server doesn't have a resource type '{name}'{within}\n")
         return None
 
 

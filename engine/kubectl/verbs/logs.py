@@ -148,7 +148,7 @@ def _containers(session: Session, pod: Object) -> list[str]:
 async def _show(session: Session, pod: Object, container: str) -> None:
     flags, metadata = session.flags, pod["metadata"]
     tail = flags.number("tail")
-    if tail < 0 and flags.text("selector"):
+    if not flags.given("tail") and flags.text("selector"):
         tail = SELECTED_TAIL
     query = {
         "container": container,
