@@ -6,16 +6,18 @@ Python's ssl knows no such mode: a certificate that OpenSSL does not verify ends
 tells of each message of a handshake before OpenSSL looks at it, and a connection may change its context meanwhile. So
 the chain that a client shows is looked at here first. Where the authority has issued it, OpenSSL verifies it against
 the authority alone, which has the last word. Where not, the connection changes to a context that believes this one
-certificate: the client still has to prove that it holds the key, and whoever asks is told that nobody vouches for it.
-A certificate whose uses leave out clients is the one thing that ends a handshake still.
+certificate, whatever its uses: the client still has to prove that it holds the key, and whoever asks is told that
+nobody vouches for it.
 """
 
 from __future__ import annotations
 
 import ssl
+from base64 import encodebytes
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from itertools import pairwise
+from tempfile import NamedTemporaryFile
 
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
@@ -28,10 +30,21 @@ _WITH_CONTEXTS = 0x0304  # TLS 1.3: what is asked for has a name, and each certi
 _NO_CHECK_TIME = 0x200000  # X509_V_FLAG_NO_CHECK_TIME, which ssl has no name for: times are looked at here
 _FOR_CLIENTS = frozenset((ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE))
 _CHAIN_LIMIT = 10
+_TRUSTED = b"-----BEGIN TRUSTED CERTIFICATE-----\n%b-----END TRUSTED CERTIFICATE-----\n"
+_AS_CLIENT = bytes.fromhex("300c300a06082b06010505070302")  # trusted for clientAuth
 
 
 class _OfStranger(ssl.SSLContext):
     """Of one connection, whose certificate nobody vouches for."""
+
+    def believe(self, shown: bytes) -> None:
+        """Believe a certificate (DER) as a client's. Raises ssl.SSLError for what is none. How far it is to be believed
+        can only be said in a file: the form is OpenSSL's own (X509_AUX)."""
+        with NamedTemporaryFile() as file:
+            file.write(_TRUSTED % encodebytes(shown + _AS_CLIENT))
+            file.flush()
+            self.load_verify_locations(file.name)
+        self.verify_mode = ssl.CERT_OPTIONAL
 
 
 def is_verified(tls: ssl.SSLObject) -> bool:
@@ -72,10 +85,9 @@ class RequestingContext(ServerContext):
             return self._known
         context = _OfStranger(ssl.PROTOCOL_TLS_SERVER)
         try:
-            context.load_verify_locations(cadata=chain[0])
-        except ssl.SSLError:
+            context.believe(chain[0])
+        except OSError:  # of which ssl.SSLError is one
             return self._known  # it is no certificate, which OpenSSL says better
-        context.verify_mode = ssl.CERT_OPTIONAL
         return context
 
     def has_issued(self, chain: Sequence[bytes]) -> bool:

@@ -72,6 +72,7 @@ def test_only_what_the_authority_has_issued_is_verified(tmp_path: Path, version:
         "expired": mine.issue_client(ADMIN, NOW - 2 * VALIDITY),
         "early": mine.issue_client(ADMIN, NOW + VALIDITY),
         "the stranger's authority": other.pair,
+        "a server": pki.server,
     }
     server = pki.server_context(tmp_path)
     for name, pair in pairs.items():

@@ -256,13 +256,14 @@ UNAUTHORIZED = ("Status", "Unauthorized", "Unauthorized")
 
 
 async def test_a_certificate_that_nobody_vouches_for_is_unauthorized(served: Served, tmp_path: Path) -> None:
-    """TestX509's rows of other authorities and times: a Status, as kubectl tells it, and no alert of TLS."""
+    """TestX509's rows of other authorities, times and uses: a Status, as kubectl tells it, and no alert of TLS."""
     now = datetime.now(UTC)
     other = kept_pki(tmp_path / "other", ["127.0.0.1"], now)
     mine = served.pki.authority
     nobody, stranger = (signed(each, x509.Name([])) for each in (mine, other.authority))
     expired = mine.issue_client(ADMIN, now - 2 * VALIDITY)
-    for pair, code in ((other.admin, 401), (stranger, 401), (expired, 401), (nobody, 403), (served.pki.admin, 200)):
+    rows = (other.admin, 401), (stranger, 401), (expired, 401), (served.pki.server, 401), (nobody, 403)
+    for pair, code in (*rows, (served.pki.admin, 200)):
         async with served.session(pair) as session, session.get("/api/v1/pods") as response:
             body = await response.json()
             assert response.status == code
