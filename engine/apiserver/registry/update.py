@@ -90,15 +90,6 @@ class Updater:
         info, old = call.gvr_resource, stored.object
         if call.info.verb != "patch":
             check_same_object(info, new, old)
-        asked = version_of_update(new)
-        if asked and asked != stored.revision:
-            raise conflict(info.gvr, call.info.name)
-        if not asked and not updated_unconditionally(info):
-            unsaid = field_invalid("metadata.resourceVersion", 0, "must be specified for an update")
-            # The text names the resource where a kind is expected (store.go Update).
-            raise invalid(info.gvk._replace(kind=info.gvr.resource), call.info.name, [unsaid])
-        new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
-        carry_over(new, old)
         drop_twins(call, new, admitted=False)
         if not call.info.subresource:
             default_taint_times(info, new, now=self._world.clock.timestamp())
@@ -110,6 +101,8 @@ class Updater:
             await mutate(self._backend, call, attributes)
             new = view.taken(new, attributes.object)
         drop_twins(call, new, admitted=True)
+        _check_version(call, new, stored)  # of what admission has made, which is shown what the client has sent
+        carry_over(new, old)
         hook = self._backend.hooks.of(info.gvr.group_resource) if not call.info.subresource else None
         if hook is not None:
             await hook.begin_update(new, old, dry_run=options.dry_run)
@@ -189,6 +182,18 @@ class Updater:
                     return written
             span.outcome = "Conflict"
             return None
+
+
+def _check_version(call: Call, new: Object, stored: Stored) -> None:
+    """Raises ApiError 409 for an update of what the object no longer is, and 422 for one that does not say of what."""
+    info, asked = call.gvr_resource, version_of_update(new)
+    if asked and asked != stored.revision:
+        raise conflict(info.gvr, call.info.name)
+    if not asked and not updated_unconditionally(info):
+        unsaid = field_invalid("metadata.resourceVersion", 0, "must be specified for an update")
+        # The text names the resource where a kind is expected (store.go Update).
+        raise invalid(info.gvk._replace(kind=info.gvr.resource), call.info.name, [unsaid])
+    new["metadata"]["resourceVersion"] = stored.object["metadata"]["resourceVersion"]
 
 
 def _deletes_now(info: ResourceInfo, new: Object, old: Object) -> bool:
