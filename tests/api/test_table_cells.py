@@ -241,6 +241,24 @@ CELLS: dict[str, tuple[tuple[str, str, str], Object, dict[str, Any]]] = {
             "Replicas": 2,
         },
     ),
+    "HorizontalPodAutoscaler whose targets became others": (
+        ("autoscaling", "v2", "HorizontalPodAutoscaler"),
+        {
+            "spec": {
+                "metrics": [
+                    {"type": "External", "external": {"target": {"value": "5"}}},
+                    {"type": "External", "external": {"target": {"averageValue": "5"}}},
+                ]
+            },
+            "status": {
+                "currentMetrics": [
+                    {"external": {"current": {"averageValue": "3"}}},
+                    {"external": {"current": {"value": "3"}}},
+                ]
+            },
+        },
+        {"Targets": "<nil>/5, <unknown>/5 (avg)"},
+    ),
     "PersistentVolumeClaim": (
         ("", "v1", "PersistentVolumeClaim"),
         {

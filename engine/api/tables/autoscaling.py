@@ -10,6 +10,7 @@ from engine.api.tables.formats import quantity, with_more
 
 _SHOWN = 2  # metrics
 _UNKNOWN = "<unknown>"
+_NIL = "<nil>"  # a quantity that a status does not say, as Go prints it: the target may have become one of another type
 _SOURCES = {
     "External": "external",
     "Pods": "pods",
@@ -41,20 +42,21 @@ def _target(spec: Mapping[str, Any], status: Mapping[str, Any]) -> str:
     source = _SOURCES.get(spec.get("type", ""))
     if source is None:
         return "<unknown type>"
-    metric = spec.get(source) or {}
+    metric, told = spec.get(source) or {}, status.get(source)
     target = metric.get("target") or {}
-    current = (status.get(source) or {}).get("current") or {}
+    current = (told or {}).get("current") or {}
+    missing = _UNKNOWN if told is None else _NIL
     if source in ("resource", "containerResource"):
         return f"{metric.get('name', '')}: {_resource(target, current)}"
     if source == "pods":
-        return f"{_amount(current, 'averageValue')}/{quantity(target.get('averageValue'))}"
+        return f"{_amount(current, 'averageValue', missing)}/{quantity(target.get('averageValue'))}"
     if "averageValue" in target:
         return f"{_amount(current, 'averageValue')}/{quantity(target['averageValue'])} (avg)"
-    return f"{_amount(current, 'value')}/{quantity(target.get('value'))}"
+    return f"{_amount(current, 'value', missing)}/{quantity(target.get('value'))}"
 
 
-def _amount(current: Mapping[str, Any], field: str) -> str:
-    return quantity(current[field]) if field in current else _UNKNOWN
+def _amount(current: Mapping[str, Any], field: str, missing: str = _UNKNOWN) -> str:
+    return quantity(current[field]) if field in current else missing
 
 
 def _resource(target: Mapping[str, Any], current: Mapping[str, Any]) -> str:
