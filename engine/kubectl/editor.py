@@ -12,24 +12,34 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from engine.api.golang.text import quoted
 from engine.kubectl.errors import CommandError
 
 
-def _has_shell_words(command: str) -> bool:
-    """Whether it takes a shell to run the command; without one a program that is not there is told of."""
-    return any(character in command for character in "\"'\\")
+def _words(command: str, environment: Mapping[str, str]) -> list[str]:
+    """The program and what it is given before the file. It takes a shell where words are quoted; that is given the
+    file as part of its last word."""
+    if any(character in command for character in "\"'\\"):
+        return [environment.get("SHELL") or "/bin/bash", "-c", command]
+    return command.split(" ")
 
 
 async def edit_text(text: str, environment: Mapping[str, str], *, suffix: str = ".yaml") -> tuple[str, Path]:
     """What the editor makes of a text, and the file that still holds it. Raises CommandError."""
-    command = environment.get("KUBE_EDITOR") or environment.get("EDITOR") or "vi"
-    if not _has_shell_words(command) and shutil.which(command.split()[0]) is None:
-        raise CommandError(f'unable to launch the editor "{command}"')
+    words = _words(environment.get("KUBE_EDITOR") or environment.get("EDITOR") or "vi", environment)
+    shown = quoted(" ".join(words))
+    if "/" not in words[0] and shutil.which(words[0], path=environment.get("PATH")) is None:
+        raise CommandError(f"unable to launch the editor {shown}")
     descriptor, name = tempfile.mkstemp(prefix="kubectl-edit-", suffix=suffix)
     file = Path(name)
     with os.fdopen(descriptor, "w") as handle:
         handle.write(text)
-    process = await asyncio.create_subprocess_exec("sh", "-c", f'{command} "$0"', name, env=dict(environment))
-    if await process.wait():
-        raise CommandError(f'there was a problem with the editor "{command}"')
+    words = [*words[:2], f'{words[2]} "{name}"'] if words[1:2] == ["-c"] else [*words, name]
+    try:
+        process = await asyncio.create_subprocess_exec(*words, env=dict(environment))
+        failed = await process.wait() != 0
+    except OSError:  # a path that leads nowhere, or to what is no program
+        failed = True
+    if failed:
+        raise CommandError(f"there was a problem with the editor {shown}")
     return await asyncio.to_thread(file.read_text), file

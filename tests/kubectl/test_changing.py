@@ -78,6 +78,17 @@ async def test_what_is_edited_before_it_is_created_is_created_as_edited(server: 
 REFUSED = {
     "an editor that is not there": ("edit cm settings", "nosuch -x", 'error: unable to launch the editor "nosuch -x"'),
     "an editor that fails": ("edit cm settings", "false", 'error: there was a problem with the editor "false"'),
+    "an editor whose path leads nowhere": (
+        "edit cm settings",
+        "/nonexistent -x",
+        'error: there was a problem with the editor "/nonexistent -x"',
+    ),
+    "an editor that is no program": ("edit cm settings", "/tmp", 'error: there was a problem with the editor "/tmp"'),
+    "an editor in quotes that fails": (
+        "edit cm settings",
+        "'false'",
+        "error: there was a problem with the editor \"/bin/bash -c 'false'\"",
+    ),
     "editing in a format that cannot be": (
         "edit cm settings -o name",
         "true",

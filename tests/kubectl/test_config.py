@@ -71,6 +71,9 @@ config set-credentials u5 --embed-certs
 config set-cluster c5 --certificate-authority=/nope --embed-certs
 config set-cluster c5 --certificate-authority=/nope
 config set-context five --cluster=nope --user=nope
+config view --minify --context=five
+config set-context six --user=nope
+config view --minify --context=six
 config view --flatten
 config set-cluster c6 --server=https://six:6443 --certificate-authority=CA
 config set-cluster c6 --server=https://seven:6443
