@@ -131,8 +131,23 @@ async def test_a_service_that_becomes_a_name_lets_go_of_its_address(client: Clie
     made = await make(client, type="NodePort")
     named = {"spec": {"type": "ExternalName", "externalName": "a.example"}}
     patched = await client.patch(SERVICES, "web", named, namespace="default")
-    assert not {"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"} & patched["spec"].keys()
+    dropped = {"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy"}
+    assert not dropped & patched["spec"].keys()
     assert (await make(client, "other", clusterIP=made["clusterIP"]))["clusterIP"] == made["clusterIP"]
+
+
+async def test_a_name_has_no_policy_for_traffic_inside_though_one_is_accepted(client: Client) -> None:
+    """Upstream's Test_ExternalNameServiceDropsInternalTrafficPolicy: it is owned by who said it all the same."""
+    made = await client.create(
+        SERVICES,
+        service(type="ExternalName", externalName="a.example", internalTrafficPolicy="Local"),
+        namespace="default",
+    )
+    assert "internalTrafficPolicy" not in made["spec"]
+    assert "f:internalTrafficPolicy" in made["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]
+    assert (await client.get(SERVICES, "web", namespace="default"))["spec"] == made["spec"]
+    with pytest.raises(ApiError, match='internalTrafficPolicy: Unsupported value: "None"'):
+        await make(client, "b", type="ExternalName", externalName="a.example", internalTrafficPolicy="None")
 
 
 async def test_what_the_client_changes_too_is_not_dropped(client: Client) -> None:

@@ -10,6 +10,7 @@ from engine.api.defaults.networking import externally_accessible
 from engine.api.types import Object
 
 WITH_NODE_PORTS = ("NodePort", "LoadBalancer")
+TRAFFIC_POLICIES = ("Cluster", "Local")
 
 
 def normalize_cluster_ips(spec: Object, before: Object | None = None) -> None:
@@ -50,6 +51,13 @@ def prepare_service_for_update(new: Object, old: Object) -> None:
         _drop_unchanged(spec, before, "externalTrafficPolicy")
     if spec.get("type") != "LoadBalancer":
         new.setdefault("status", {})["loadBalancer"] = {}
+
+
+def drop_unread_policy(spec: Object) -> None:
+    """A name elsewhere has no internalTrafficPolicy, though one was defaulted once and is still accepted: upstream
+    keeps it and does not read it (defaultOnReadInternalTrafficPolicy). What validation refuses stays for it."""
+    if spec.get("type") == "ExternalName" and spec.get("internalTrafficPolicy") in TRAFFIC_POLICIES:
+        del spec["internalTrafficPolicy"]
 
 
 def has_node_ports(spec: Object) -> bool:

@@ -6,7 +6,7 @@ A Service is checked before its addresses and node ports are allocated and after
 from __future__ import annotations
 
 from engine.api.defaults.networking import externally_accessible
-from engine.api.strategies.service_strategy import needs_health_check
+from engine.api.strategies.service_strategy import TRAFFIC_POLICIES, needs_health_check
 from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.go_values import internal
@@ -24,7 +24,6 @@ from engine.api.validation.service_addresses import (
 
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 _AFFINITIES = ("ClientIP", "None")
-_POLICIES = ("Cluster", "Local")
 _DISTRIBUTIONS = ("PreferClose", "PreferSameZone", "PreferSameNode")
 PROTOCOLS = ("SCTP", "TCP", "UDP")
 _AFFINITY_LIMIT = 86400
@@ -172,7 +171,7 @@ def _traffic(spec: Object, problems: Problems) -> None:
             detail = "may only be set for externally-accessible services"
             problems.invalid("spec.externalTrafficPolicy", external, detail)
     else:
-        problems.one_of("spec.externalTrafficPolicy", external, _POLICIES)
+        problems.one_of("spec.externalTrafficPolicy", external, TRAFFIC_POLICIES)
     check = spec.get("healthCheckNodePort", 0)
     if check and not needs_health_check(spec):
         detail = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
@@ -184,8 +183,8 @@ def _traffic(spec: Object, problems: Problems) -> None:
     if internal is None:
         if spec.get("type") in ("NodePort", "LoadBalancer", "ClusterIP"):
             problems.required("spec.internalTrafficPolicy")
-    elif internal not in _POLICIES:
-        problems.not_supported("spec.internalTrafficPolicy", internal, _POLICIES)
+    elif internal not in TRAFFIC_POLICIES:
+        problems.not_supported("spec.internalTrafficPolicy", internal, TRAFFIC_POLICIES)
     distribution = spec.get("trafficDistribution")
     if distribution is not None and distribution not in _DISTRIBUTIONS:
         problems.not_supported("spec.trafficDistribution", distribution, _DISTRIBUTIONS)

@@ -7,7 +7,12 @@ store's to say: `service_cidrs`, `service_addresses`, `service_node_ports`.
 from __future__ import annotations
 
 from engine.api.errors import ApiError, field_invalid, internal, invalid
-from engine.api.strategies.service_strategy import has_node_ports, needs_health_check, normalize_cluster_ips
+from engine.api.strategies.service_strategy import (
+    drop_unread_policy,
+    has_node_ports,
+    needs_health_check,
+    normalize_cluster_ips,
+)
 from engine.api.types import Object
 from engine.apiserver.services.service_addresses import Addresses, Refused, cluster_ips
 from engine.apiserver.services.service_families import SERVICE, init_families, stays_preferred
@@ -28,11 +33,13 @@ class ServiceHook:
 
     async def begin_create(self, obj: Object, *, dry_run: bool) -> None:
         normalize_cluster_ips(obj.setdefault("spec", {}))
+        drop_unread_policy(obj["spec"])
         await self._allocate(obj, None, dry_run=dry_run)
 
     async def begin_update(self, obj: Object, old: Object, *, dry_run: bool) -> None:
         keep_allocated(obj["spec"], old["spec"])
         normalize_cluster_ips(obj["spec"], old["spec"])
+        drop_unread_policy(obj["spec"])
         await self._allocate(obj, old, dry_run=dry_run)
 
     async def after_success(self, obj: Object, old: Object | None) -> None:
