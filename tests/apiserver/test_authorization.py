@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from engine.api.errors import ApiError
 from engine.api.types import GVR, PODS, ROLE_BINDINGS, ROLES, SECRETS, Object
-from engine.api.wire import Request
+from engine.api.wire import APPLY_PATCH, Request
 from engine.apiserver.server import ApiServer
 from engine.client import Client
 from tests.apiserver.conftest import ClientFor, pod
@@ -166,6 +168,37 @@ async def test_components_have_the_rights_of_their_bootstrap_roles(
     }
     answer = await client_for(name, *groups).create(ACCESS, review)
     assert answer["status"]["allowed"] is allowed
+
+
+async def test_what_an_update_or_an_apply_makes_needs_the_right_to_create(
+    client: Client, client_for: ClientFor
+) -> None:
+    """TestRBAC's rows of create-on-update: who may only update or patch makes nothing by it."""
+    named = {"apiGroups": [""], "resources": ["limitranges"], "resourceNames": ["mine"], "verbs": ["create"]}
+    rules = {"apiGroups": [""], "resources": ["limitranges"], "verbs": ["update", "patch"]}
+    await client.create(ROLES, role("writer", rules, named), namespace="default")
+    await client.create(ROLE_BINDINGS, binding("writer", "writer", user("jane")), namespace="default")
+    jane = client_for("jane")
+    kind = GVR("", "v1", "limitranges")
+
+    def limits(name: str, **more: Any) -> Object:
+        return {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": name, "namespace": "default"}, **more}
+
+    async def apply(name: str, **more: Any) -> Object:
+        return await jane.patch(kind, name, limits(name, **more), namespace="default", content_type=APPLY_PATCH,
+                                field_manager="jane")  # fmt: skip
+
+    for write in (lambda name, **more: jane.update(kind, limits(name, **more)), apply):
+        with pytest.raises(ApiError) as caught:
+            await write("theirs")
+        assert (caught.value.code, caught.value.message) == (403, 'limitranges "theirs" is forbidden: ')
+        with pytest.raises(ApiError, match="name part must be non-empty"):  # what is wrong is told before
+            await write("theirs", spec={"limits": [{"type": ""}]})
+        assert (await write("mine"))["metadata"]["name"] == "mine"
+        await client.delete(kind, "mine", namespace="default")
+        await client.create(kind, limits("theirs"), namespace="default")
+        await write("theirs")
+        await client.delete(kind, "theirs", namespace="default")
 
 
 async def test_without_a_certificate_one_is_anonymous(server: ApiServer) -> None:

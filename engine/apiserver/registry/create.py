@@ -20,6 +20,7 @@ from engine.api.warnings import warnings_before_create, warnings_on_create
 from engine.apiserver.admission import Attributes, Operation
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
+from engine.apiserver.registry.create_rights import check_may_create
 from engine.apiserver.registry.fitting import made_to_fit
 from engine.apiserver.registry.managed_fields import tracked_new
 from engine.apiserver.registry.metadata import fill_for_create, generated_name, name_taken
@@ -57,7 +58,7 @@ class Creater:
         obj = self.begun(call, obj, options, tracked=tracked)
         attributes = attributes_of(call, Operation.CREATE, obj, None, options=options)
         await mutate(self._backend, call, attributes)
-        return await self.create_admitted(call, attributes, obj, options, tracked=tracked)
+        return await self.create_admitted(call, attributes, obj, options, tracked=tracked, by_update=by_update)
 
     def begun(self, call: Call, obj: Object, options: WriteOptions, *, tracked: bool) -> Object:
         """A new object as admission meets it."""
@@ -66,9 +67,17 @@ class Creater:
         return obj if tracked else tracked_new(self._backend, call, obj, options)
 
     async def create_admitted(
-        self, call: Call, attributes: Attributes, obj: Object, options: WriteOptions, *, tracked: bool
+        self,
+        call: Call,
+        attributes: Attributes,
+        obj: Object,
+        options: WriteOptions,
+        *,
+        tracked: bool,
+        by_update: bool = False,
     ) -> Object:
-        """Complete and check what mutating admission has made of `obj`, let plugins accept it, and store it."""
+        """Complete and check what mutating admission has made of `obj`, let plugins accept it, and store it. Raises
+        ApiError 403 where an update may not create."""
         info = call.gvr_resource
         drop_twins(call, obj, admitted=True)
         generate = "" if obj["metadata"].get("name") else obj["metadata"].get("generateName", "")
@@ -86,6 +95,8 @@ class Creater:
                 alike = await self._complete_new(info, obj, before := likeness(info, obj))
                 attributes.object, attributes.name = obj, obj["metadata"].get("name", "")
                 call.named(obj)
+            if by_update:
+                await check_may_create(self._backend, call)
             await validate(self._backend, call, attributes)
             obj = as_kept(info, obj, attributes)
             warnings = warnings_on_create(info, obj, alike=alike)

@@ -16,8 +16,6 @@ from engine.api.patch import json_patched, merge_patch, merge_patched, strategic
 from engine.api.patch.merge_patch import not_a_map
 from engine.api.types import GVK, Object, copy_object
 from engine.api.wire import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
-from engine.apiserver.authorization import Attributes as Question
-from engine.apiserver.authorization import Verdict, forbidden
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
 from engine.apiserver.registry.body import decode_value, warn
@@ -132,11 +130,6 @@ class Patcher:
         return await self._backend.storage.get(call.gvr_resource, request.namespace, request.name) is not None
 
     async def _create(self, call: Call, facet: Facet, applied: Object, options: WriteOptions) -> Object:
-        """Applying what is not there creates it, which needs the right to create."""
-        question = Question.of(call.user, call.info)._replace(verb="create")
-        answer = await self._backend.authorizer.authorize(question)
-        if answer.decision.verdict is not Verdict.ALLOW:
-            raise forbidden(question, answer.decision.reason)
         info = call.gvr_resource
         merged = self._merged(call, facet, None, applied, options, ForeignVersions(self._backend, info))
         _check_twice(call, options.validation)
