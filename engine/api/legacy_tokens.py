@@ -20,9 +20,15 @@ INVALID_SINCE_LABEL = "kubernetes.io/legacy-token-invalid-since"
 TRACKING_CONFIG_MAP = "kube-apiserver-legacy-service-account-token-tracking"
 TRACKING_SINCE = "since"
 
-LEGACY_SECONDS = 1 << 32  # how long such a token is asked for, the longest that there is: it has no end upstream
+LEGACY_SECONDS = 1 << 32  # how long such a token is asked for, the longest that there is: it has no end
 
 _DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def is_legacy(bound: Object, seconds: int) -> bool:
+    """Whether who asks for a token that is bound to an object wants one for a Secret to hold. Upstream's controller of
+    such Secrets signs them itself; here it asks."""
+    return seconds == LEGACY_SECONDS and bound["kind"] == "Secret" and bound.get("type") == TOKEN_SECRET
 
 
 def written_date(at: datetime | date) -> str:

@@ -1,8 +1,8 @@
 """Secrets of type `kubernetes.io/service-account-token`: filled with a token of the account that they name, and deleted
 with it (pkg/controller/serviceaccount/tokens_controller.go).
 
-Upstream signs such a token itself, without an end. Here it is asked for like any other, bound to its Secret and for as
-long as one can be had.
+Upstream signs such a token itself. Here it is asked for like any other, bound to its Secret and for as long as one can
+be had, and has no end.
 """
 
 from __future__ import annotations

@@ -9,18 +9,19 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import jwt
 import pytest
 import yaml
 
 from engine.api.errors import ApiError
-from engine.api.types import GVR, SECRETS, SERVICE_ACCOUNTS, Object
+from engine.api.types import GVR, PODS, SECRETS, SERVICE_ACCOUNTS, Object
 from engine.api.wire import Request, Response
 from engine.apiserver.server import ApiServer
 from engine.client import Client, InProcessTransport
 from engine.config import ClusterConfig
 from engine.store.sqlite import SqliteStore
 from engine.world import World
-from tests.apiserver.conftest import ADMIN, account
+from tests.apiserver.conftest import ADMIN, account, pod
 
 LAST_USED, INVALID_SINCE = "kubernetes.io/legacy-token-last-used", "kubernetes.io/legacy-token-invalid-since"
 WARNING = (
@@ -52,9 +53,8 @@ class Robot:
         self.token = await self.new_token(1 << 32)
         await self.put(data={"token": base64.b64encode(self.token.encode()).decode()})
 
-    async def new_token(self, seconds: int) -> str:
-        uid = (await self.secret())["metadata"]["uid"]
-        bound = {"apiVersion": "v1", "kind": "Secret", "name": "old", "uid": uid}
+    async def new_token(self, seconds: int, *, kind: str = "Secret", name: str = "old") -> str:
+        bound = {"apiVersion": "v1", "kind": kind, "name": name}
         request = {
             "apiVersion": "authentication.k8s.io/v1",
             "kind": "TokenRequest",
@@ -116,6 +116,31 @@ async def robot(world: World, store: SqliteStore, tmp_path: Path) -> AsyncIterat
     await robot.make()
     yield robot
     await robot.server.stop()
+
+
+async def test_what_a_token_says(robot: Robot) -> None:
+    """It has an issuer of its own, and neither an end nor an audience; what go-jose signs names no type."""
+    uid = (await robot.admin.get(SERVICE_ACCOUNTS, "robot", namespace="default"))["metadata"]["uid"]
+    said = "kubernetes.io/serviceaccount/"
+    assert list(jwt.decode(robot.token, options={"verify_signature": False}).items()) == [
+        ("iss", "kubernetes/serviceaccount"), (f"{said}namespace", "default"), (f"{said}secret.name", "old"),
+        (f"{said}service-account.name", "robot"), (f"{said}service-account.uid", uid), ("sub", USER),
+    ]  # fmt: skip
+    asked = await robot.new_token(3600)
+    for token in (robot.token, asked):
+        assert list(jwt.get_unverified_header(token)) == ["alg", "kid"]
+    assert list(jwt.decode(asked, options={"verify_signature": False})["kubernetes.io"]) == [
+        "namespace", "secret", "serviceaccount",
+    ]  # fmt: skip
+    review = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview"}
+    made = await robot.admin.create(
+        GVR("authentication.k8s.io", "v1", "tokenreviews"),
+        {**review, "spec": {"token": robot.token, "audiences": ["x"]}},
+    )
+    assert made["status"]["error"] == (
+        '[invalid bearer token, token audiences ["https://kubernetes.default.svc.cluster.local"] is invalid for the '
+        'target audiences ["x"]]'
+    )
 
 
 async def test_a_use_is_noted_once_a_day(robot: Robot, world: World) -> None:
@@ -243,8 +268,9 @@ async def test_tokens_are_counted(robot: Robot) -> None:
 
 
 async def test_a_holder_that_does_not_come_again_is_told_of(robot: Robot, world: World) -> None:
-    """Such a token is good for a year, and was to be replaced after an hour."""
-    token = await robot.new_token(3607)
+    """A Pod's token is good for a year, and was to be replaced after an hour."""
+    await robot.admin.create(PODS, pod("web", serviceAccountName="robot"), namespace="default")
+    token = await robot.new_token(3607, kind="Pod", name="web")
     assert (await robot.ask(token)).status == 200
     await world.clock.sleep(3600 + 10)
     assert (await robot.ask(token)).status == 200

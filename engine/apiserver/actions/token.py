@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from engine.api.errors import bad_request, conflict, field_invalid, invalid, not_found
+from engine.api.legacy_tokens import is_legacy
 from engine.api.types import GVK, GVR, NODES, SERVICE_ACCOUNTS, Object
 from engine.apiserver.actions.admitted import admit_create, owned
 from engine.apiserver.actions.token_rules import is_of_webhook, token_causes
@@ -58,6 +59,9 @@ class TokenAction:
         spec: dict[str, Any] = request["spec"]
         seconds, audiences = spec["expirationSeconds"], spec["audiences"]
         bound = await self._bound(spec.get("boundObjectRef"), namespace, name)
+        if bound is not None and is_legacy(bound, seconds):
+            request["status"] = {"token": self._issuer.issue_legacy(account, bound), "expirationTimestamp": None}
+            return request
         node = await self._node_of(bound)
         of_pod = bound is not None and bound["kind"] == "Pod"
         extended = of_pod and seconds == _EXTENDED_FROM and set(audiences) == {ISSUER}

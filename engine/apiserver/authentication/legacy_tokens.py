@@ -1,7 +1,6 @@
 """Tokens that lie in Secrets of type kubernetes.io/service-account-token: when one is good, and how its use is noted.
 
-Source: pkg/serviceaccount legacy.go and jwt.go. Upstream such a token has an issuer of its own and no end. Here it is
-bound to its Secret and good for as long as a token can be asked for, which is what it is known by.
+Source: pkg/serviceaccount legacy.go and jwt.go. Such a token has an issuer of its own, no end and no audience.
 """
 
 from __future__ import annotations
@@ -16,8 +15,6 @@ from typing import Any
 from engine.api.legacy_tokens import (
     INVALID_SINCE_LABEL,
     LAST_USED_LABEL,
-    LEGACY_SECONDS,
-    TOKEN_SECRET,
     is_auto_generated,
     written_date,
 )
@@ -25,6 +22,7 @@ from engine.api.types import SECRETS, SERVICE_ACCOUNTS, Object
 from engine.api.wire import MERGE_PATCH
 from engine.apiserver.authentication.remarks import Remarks
 from engine.apiserver.authentication.token_error import TokenError
+from engine.apiserver.authentication.user import SERVICE_ACCOUNT_PREFIX, UserInfo, service_account_user
 from engine.apiserver.lookup import Lookup
 from engine.apiserver.loopback import Loopback
 from engine.apiserver.metrics.token_metrics import TokenMetrics
@@ -32,10 +30,32 @@ from engine.clock import Clock
 
 log = logging.getLogger(__name__)
 
+LEGACY_ISSUER = "kubernetes/serviceaccount"
+_CLAIM = "kubernetes.io/serviceaccount"
+_NAMESPACE, _SECRET, _ACCOUNT, _ACCOUNT_UID = (
+    "namespace",
+    "secret.name",
+    "service-account.name",
+    "service-account.uid",
+)
 _TRACKED_SINCE = (1, 27)  # LegacyServiceAccountTokenTracking
 _CLEANED_SINCE = (1, 29)  # LegacyServiceAccountTokenCleanUp, and with it what the audit log is told of the Secret
 _ANNOTATION = "authentication.k8s.io/legacy-token"
 _ADVICE = "Use tokens from the TokenRequest API or manually created secret-based tokens"
+
+
+def legacy_claims(account: Object, secret: Object) -> dict[str, Any]:
+    """What the token in a Secret says."""
+    metadata = account["metadata"]
+    namespace, name = metadata["namespace"], metadata["name"]
+    return {
+        "iss": LEGACY_ISSUER,
+        f"{_CLAIM}/{_NAMESPACE}": namespace,
+        f"{_CLAIM}/{_SECRET}": secret["metadata"]["name"],
+        f"{_CLAIM}/{_ACCOUNT}": name,
+        f"{_CLAIM}/{_ACCOUNT_UID}": metadata["uid"],
+        "sub": f"{SERVICE_ACCOUNT_PREFIX}{namespace}:{name}",
+    }
 
 
 class LegacyTokens:
@@ -48,38 +68,32 @@ class LegacyTokens:
         self._metrics = metrics
         self._release = release
 
-    async def check(self, token: str, claims: dict[str, Any], private: dict[str, Any], remarks: Remarks) -> bool:
-        """Whether a signed token is of this kind; `private` are the claims that Kubernetes makes.
-
-        Raises TokenError for one that is and is not good.
-        """
-        reference, account = private.get("secret"), private.get("serviceaccount") or {}
-        if reference is None or claims.get("exp", 0) - claims.get("iat", 0) != LEGACY_SECONDS:
-            return False
-        namespace = private.get("namespace", "")
-        secret = await self._lookup.find(SECRETS, namespace, reference["name"])
-        if secret is not None and secret.get("type") != TOKEN_SECRET:
-            return False
+    def note(self, claims: dict[str, Any], remarks: Remarks) -> None:
+        """Say that a signed token is of this kind, whether it is good or not."""
         remarks.annotations[_ANNOTATION] = claims.get("sub", "")
         self._metrics.legacy.add()
+
+    async def user(self, token: str, claims: dict[str, Any], remarks: Remarks) -> UserInfo:
+        """Whose token it is. Raises TokenError for one that is not good."""
+        namespace, name, uid = (claims[f"{_CLAIM}/{part}"] for part in (_NAMESPACE, _ACCOUNT, _ACCOUNT_UID))
+        secret = await self._lookup.find(SECRETS, namespace, claims[f"{_CLAIM}/{_SECRET}"])
         if secret is None or "deletionTimestamp" in secret["metadata"]:
             raise TokenError("Token has been invalidated")
         if not compare_digest(_token_of(secret), token.encode()):
             raise TokenError("Token does not match server's copy")
-        stored = await self._account(namespace, account)
+        stored = await self._account(namespace, name, uid)
         if self._release >= _TRACKED_SINCE:
             await self._track(secret, stored, remarks)
-        return True
+        return service_account_user(namespace, name, uid)
 
-    async def _account(self, namespace: str, account: Object) -> Object:
-        name = account.get("name", "")
+    async def _account(self, namespace: str, name: str, expected: str) -> Object:
         stored = await self._lookup.find(SERVICE_ACCOUNTS, namespace, name)
         if stored is None:
             raise TokenError(f'serviceaccounts "{name}" not found')
         if "deletionTimestamp" in stored["metadata"]:
             raise TokenError(f"ServiceAccount {namespace}/{name} has been deleted")
-        if (uid := stored["metadata"]["uid"]) != account.get("uid"):
-            raise TokenError(f"ServiceAccount UID ({uid}) does not match claim ({account.get('uid', '')})")
+        if (uid := stored["metadata"]["uid"]) != expected:
+            raise TokenError(f"ServiceAccount UID ({uid}) does not match claim ({expected})")
         return stored
 
     async def _track(self, secret: Object, account: Object, remarks: Remarks) -> None:

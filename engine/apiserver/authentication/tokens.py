@@ -21,7 +21,7 @@ from engine.api.types import GVR, NODES, PODS, SECRETS, SERVICE_ACCOUNTS, Object
 from engine.api.wire import Request
 from engine.apiserver.authentication.bearer import bearer_token
 from engine.apiserver.authentication.discovery import configuration, key_id, key_set
-from engine.apiserver.authentication.legacy_tokens import LegacyTokens
+from engine.apiserver.authentication.legacy_tokens import LEGACY_ISSUER, LegacyTokens, legacy_claims
 from engine.apiserver.authentication.remarks import Remarks
 from engine.apiserver.authentication.token_error import TokenError
 from engine.apiserver.authentication.user import SERVICE_ACCOUNT_PREFIX, UserInfo, service_account_user
@@ -92,12 +92,19 @@ class TokenIssuer:
             "iat": int(now.timestamp()),
             "iss": ISSUER,
             "jti": (identity := self._ids.uid()),
-            _CLAIM: private,
+            _CLAIM: dict(sorted(private.items())),
             "nbf": int(now.timestamp()),
             "sub": f"{SERVICE_ACCOUNT_PREFIX}{metadata['namespace']}:{metadata['name']}",
         }
-        headers = {"kid": key_id(self._public)}
-        return jwt.encode(claims, self._private, algorithm=_ALGORITHM, headers=headers), ends, credential_id(identity)
+        return self._signed(claims), ends, credential_id(identity)
+
+    def issue_legacy(self, account: Object, secret: Object) -> str:
+        """A token for a Secret to hold, which is good for as long as it does."""
+        return self._signed(legacy_claims(account, secret))
+
+    def _signed(self, claims: dict[str, Any]) -> str:
+        headers = {"kid": key_id(self._public), "typ": ""}  # go-jose names no type, and leaves maps in order
+        return jwt.encode(claims, self._private, algorithm=_ALGORITHM, headers=headers)
 
     def now(self) -> datetime:
         return self._clock.now()
@@ -148,7 +155,7 @@ def _key_of_own(token: str) -> str | None:
         claims = jwt.decode(token, options={"verify_signature": False})
     except jwt.PyJWTError:
         return None
-    if claims.get("iss") != ISSUER or header.get("alg") not in _ALGORITHMS:
+    if claims.get("iss") not in (ISSUER, LEGACY_ISSUER) or header.get("alg") not in _ALGORITHMS:
         return None
     return str(header.get("kid", ""))
 
@@ -180,15 +187,19 @@ class ServiceAccountAuthenticator:
         claims = self._issuer.claims(token)
         if claims is None:
             raise TokenError("invalid bearer token")
-        meant = [audience for audience in claims.get("aud", ()) if audience in audiences]
+        is_legacy = claims["iss"] == LEGACY_ISSUER
+        if is_legacy:
+            self._legacy.note(claims, remarks)
+        said = [ISSUER] if is_legacy else claims.get("aud", ())
+        meant = [audience for audience in said if audience in audiences]
         if not meant:
-            shown = _quoted(claims.get("aud", ())), _quoted(audiences)
+            shown = _quoted(said), _quoted(audiences)
             raise TokenError("token audiences {} is invalid for the target audiences {}".format(*shown))
+        if is_legacy:
+            return await self._legacy.user(token, claims, remarks), meant
         self._issuer.check_times(claims)
         private = claims.get(_CLAIM) or {}
         namespace, account = private.get("namespace", ""), private.get("serviceaccount") or {}
-        if await self._legacy.check(token, claims, private, remarks):
-            return service_account_user(namespace, account["name"], account["uid"]), meant
         stored = await self._lookup.find(SERVICE_ACCOUNTS, namespace, account.get("name", ""))
         if stored is None:
             raise TokenError(f'serviceaccounts "{account.get("name", "")}" not found')
