@@ -34,10 +34,6 @@ _TOLERATIONS = many("tolerations", "DeviceToleration")
 _COUNTERS = Field("counters", required=True, key_checks=(formats.short_name,))
 
 
-def _attribute(name: str) -> Field:
-    return Field(name, pointer=True, checks=(formats.fully_qualified_name,))
-
-
 _CLAIMS: Mapping[str, Struct] = {
     "ResourceClaim": Struct(
         (Field("spec", "ResourceClaimSpec", always=True, immutable=True), one("status", "ResourceClaimStatus"))
@@ -86,7 +82,9 @@ _CLAIMS: Mapping[str, Struct] = {
             Field("tolerationSeconds"),
         )
     ),
-    "DeviceConstraint": Struct((_REQUESTS, _attribute("matchAttribute"), _attribute("distinctAttribute"))),
+    "DeviceConstraint": Struct(
+        (_REQUESTS, Field("matchAttribute", pointer=True, checks=(formats.fully_qualified_name,)))
+    ),
     "DeviceClaimConfiguration": Struct((_REQUESTS, _OPAQUE)),
     "OpaqueDeviceConfiguration": Struct((_DRIVER,)),
     "ResourceClaimStatus": Struct(

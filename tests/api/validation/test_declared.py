@@ -132,6 +132,8 @@ NEW: dict[str, tuple[GVK, Object, list[str]]] = {
             ],
         ),
         [
+            'spec.devices.constraints[3].distinctAttribute: Invalid value: "b": a fully qualified name must be a '
+            "domain and a name separated by a slash",
             'spec.devices.constraints[4]: Required value: exactly one of "matchAttribute" or "distinctAttribute" is '
             "required, but multiple fields are set",
             'spec.devices.constraints[0].requests[1]: Duplicate value: "a"',
@@ -139,8 +141,6 @@ NEW: dict[str, tuple[GVK, Object, list[str]]] = {
             'spec.devices.constraints[1].matchAttribute: Invalid value: "": prefix must not be empty',
             f'spec.devices.constraints[2].matchAttribute: Invalid value: "a_b": prefix: {_SUBDOMAIN}',
             'spec.devices.constraints[2].matchAttribute: Invalid value: "": name must not be empty',
-            'spec.devices.constraints[3].distinctAttribute: Invalid value: "b": a fully qualified name must be a '
-            "domain and a name separated by a slash",
         ],
     ),
     "drivers of configurations": (
