@@ -32,6 +32,7 @@ from engine.client import (
 )
 from engine.config import ClusterConfig
 from engine.controllers.queue_names import queue_name
+from engine.metrics import Family
 from engine.tasks import Supervisor
 from engine.trace import Hop, Span, current_span
 from engine.world import World
@@ -113,6 +114,10 @@ class Controller:
         """Whether a key that was woken needs no look after all; most controllers only know when they have looked."""
         return False
 
+    def families(self) -> Iterable[Family]:
+        """What /metrics tells of it besides its queue; most controllers keep no figures."""
+        return ()
+
     async def run(self) -> None:
         """Periodic work besides the queue; most controllers have none."""
 
@@ -173,8 +178,12 @@ class Controller:
     def start(self) -> None:
         """Work as soon as the caches are synced, until `stop`."""
         self.world.views.offer(f"controllers/{self.title}", self._look)
-        self.world.views.offer(self._metrics_view, lambda _: self.queue.metrics.families(queue_name(self.title)))
+        self.world.views.offer(self._metrics_view, self._told)
         Context().run(self._spawn)
+
+    def _told(self, _: object) -> list[dict[str, Any]]:
+        own = [family.to_json() for family in self.families()]
+        return [*self.queue.metrics.families(queue_name(self.title)), *own]
 
     def _spawn(self) -> None:
         for number in range(1, self.workers + 1):

@@ -21,6 +21,7 @@ from engine.controllers.own_writes import OwnWrites
 from engine.controllers.ownership import OWNER_INDEX, by_controller_uid, controller_of
 from engine.controllers.pod_control import namespace_terminating
 from engine.controllers.pods import parse_time
+from engine.metrics import Family, Histogram, exponential_buckets
 
 _ZONED = (
     "CRON_TZ or TZ used in schedule {} is not officially supported, see "
@@ -37,9 +38,17 @@ class CronJobController(Controller):
         self._cron_jobs = self.lister(CRON_JOBS)
         self._jobs = self.lister(JOBS)
         self.writes = OwnWrites(self.clock)
+        self.skew = Histogram(
+            "cronjob_controller_job_creation_skew_duration_seconds",
+            "[STABLE] Time between when a cronjob is scheduled to be run, and when the corresponding job is created",
+            buckets=exponential_buckets(1, 2, 10),
+        )
         self.index(JOBS, OWNER_INDEX, by_controller_uid)
         self.watch(CRON_JOBS, self._changed)
         self.watch(JOBS, self._job_changed)
+
+    def families(self) -> Iterable[Family]:
+        return (self.skew,)
 
     def _changed(self, old: Object | None, new: Object | None) -> Iterable[str]:
         key = object_key(new or old or {})
@@ -251,6 +260,8 @@ class _Run:
             if owner.get("uid") != self._cron_job["metadata"]["uid"]:
                 return False  # of which this status has nothing to tell
         else:
+            late = parse_time(created["metadata"]["creationTimestamp"]) - at
+            self._controller.skew.observe(late.total_seconds())
             self._tell(NORMAL, "SuccessfulCreate", f"Created job {created['metadata']['name']}")
         self.active.append(object_reference({**created, "kind": "Job", "apiVersion": "batch/v1"}))
         self._status["lastScheduleTime"] = at.strftime("%Y-%m-%dT%H:%M:%SZ")

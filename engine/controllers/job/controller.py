@@ -28,6 +28,7 @@ from engine.controllers.job.facts import (
 )
 from engine.controllers.job.index_failures import limits_each_index, ready_indexes
 from engine.controllers.job.indexes import format_indexes, index_of, is_indexed, is_valid_index, pending_indexes
+from engine.controllers.job.job_metrics import PODS_CREATED, PODS_DELETED, RECONCILING, TRACKING, JobMetrics
 from engine.controllers.job.pods import KIND, make_pod, surplus_pods
 from engine.controllers.job.policy import judge_failure
 from engine.controllers.ownership import controller_of
@@ -35,6 +36,7 @@ from engine.controllers.pod_control import namespace_terminating
 from engine.controllers.pod_owner import PodOwnerController
 from engine.controllers.pods import is_ready, phase
 from engine.controllers.slow_start import as_failure, slow_start
+from engine.metrics import Family
 
 JOBS = GVR("batch", "v1", "jobs")
 MAX_PER_SYNC = 500
@@ -50,6 +52,7 @@ class JobController(PodOwnerController):
     adopted_finalizers = (FINALIZER,)
 
     def set_up(self) -> None:
+        self.figures = JobMetrics()
         self._backoffs: dict[str, Backoff] = {}  # by uid of the Job
         self._counted: dict[str, set[str]] = {}  # Pods whose finalizer was removed, until the cache shows it
         self._strays: dict[str, dict[str, None]] = {}  # tracked Pods whose Job is gone, by the key it had
@@ -79,9 +82,13 @@ class JobController(PodOwnerController):
                 self._note_stray(object_key(old), pod)
         return super().owner_changed(old, new)
 
+    def families(self) -> Iterable[Family]:
+        return self.figures.families()
+
     # -- reconciling
 
     async def reconcile(self, key: str) -> None:
+        began = self.clock.monotonic()
         await self._release_strays(key)
         job = self.owners.by_key(key)
         if job is None:
@@ -93,6 +100,17 @@ class JobController(PodOwnerController):
         if is_finished(job):
             await self._untrack(key, [pod for pod in self.owned_pods(job) if is_tracked(pod)])
             return
+        sync: _Sync | None = None
+        failed = True
+        try:
+            sync = await self._begin(key, job)
+            await sync.run()
+            failed = False
+        finally:
+            action = RECONCILING if sync is None else sync.action
+            self.figures.synced(job, action, failed=failed, seconds=self.clock.monotonic() - began)
+
+    async def _begin(self, key: str, job: Object) -> _Sync:
         satisfied = self.expectations.satisfied(key)
         pods = await self.claim_pods(job)
         if not (job.get("status") or {}).get("startTime") and not is_suspended(job):
@@ -104,8 +122,7 @@ class JobController(PodOwnerController):
         )
         if (left := facts.deadline_in()) is not None and left > 0:
             self.queue.add_after(key, left)
-        sync = _Sync(self, key, facts, satisfied=satisfied)
-        await sync.run()
+        return _Sync(self, key, facts, satisfied=satisfied)
 
     async def _release_strays(self, key: str) -> None:
         strays = [self.pods.by_key(pod) for pod in self._strays.pop(key, {})]
@@ -194,6 +211,7 @@ class _Sync:
         self._ready = sum(is_ready(pod) for pod in facts.active)
         self._terminating = facts.terminating
         self._backoff = controller.backoff(facts.job).after(facts.new_succeeded, facts.new_failed)
+        self.action = RECONCILING
 
     async def run(self) -> None:
         ending = self._facts.verdict()
@@ -241,9 +259,11 @@ class _Sync:
         self._ready -= sum(is_ready(pod) for pod in deleted)
 
     async def _manage(self) -> Exception | None:
+        self.action = PODS_DELETED if is_suspended(self._job) else TRACKING
         facts, wanted = self._facts, self._facts.wanted_active()
         surplus = surplus_pods(self._job, facts.active, at_least=max(0, self._active - wanted), now=facts.now)
         if surplus:
+            self.action = PODS_DELETED
             return await self._remove(surplus[:MAX_PER_SYNC])
         missing = wanted - self._active - (facts.terminating if replaces_failed_only(self._job) else 0)
         if missing <= 0:
@@ -252,6 +272,7 @@ class _Sync:
         if wait > 0:
             self._controller.queue.add_after(self._key, wait)
             return None
+        self.action = PODS_CREATED
         return await self._create(min(missing, MAX_PER_SYNC))
 
     async def _remove(self, pods: list[Object]) -> Exception | None:
@@ -398,7 +419,9 @@ class _Sync:
         return True
 
     def _tell_end(self, ending: Object) -> None:
-        if ending["type"] == "FailureTarget":
+        failed = ending["type"] == "FailureTarget"
+        self._controller.figures.finished(self._job, ending.get("reason", ""), failed=failed)
+        if failed:
             self._tell(WARNING, ending.get("reason", ""), ending.get("message", ""))
             return
         completions = self._job["spec"].get("completions")
@@ -409,7 +432,9 @@ class _Sync:
         self._tell(NORMAL, "Completed", "Job completed")
 
     async def _flush(self) -> None:
-        if self._status != (self._before.get("status") or {}):
+        before = self._before.get("status") or {}
+        if self._status != before:
             written = {**self._before, "status": dict(self._status)}
             self._before = await self._controller.client.update_status(JOBS, written)
             self._controller.writes.note(self._before)
+            self._controller.figures.counted(self._job, before, self._status)

@@ -29,6 +29,7 @@ from engine.controllers.nodelifecycle.tainting import (
 )
 from engine.controllers.pods import is_ready, ready_condition
 from engine.controllers.taints import NO_EXECUTE, NOT_READY, UNREACHABLE, has_taint, taints_of
+from engine.metrics import Counter, Family
 from engine.trace import Hop
 
 MONITOR_PERIOD = 5.0
@@ -62,7 +63,15 @@ class NodeLifecycleController(Controller):
         self._known: dict[str, Object] = {}
         self._unmarked: set[str] = set()  # silent Nodes of which Pods are still to be marked
         self._limits: dict[Zone, tuple[float, TokenBucket]] = {}
+        self._evictions = Counter(
+            "node_collector_evictions_total",
+            "[STABLE] Number of Node evictions that happened since current instance of NodeController started.",
+            "zone",
+        )
         self.watch(NODES, self._changed)
+
+    def families(self) -> Iterable[Family]:
+        return (self._evictions,)
 
     def _changed(self, old: Object | None, new: Object | None) -> Iterable[str]:
         if new is None:
@@ -188,6 +197,7 @@ class NodeLifecycleController(Controller):
                 await self._drive_off(node, "")
             return
         for zone, members in zones.items():
+            self._evictions.add(_zone_key(zone), by=0)  # a zone is told of as soon as it is known
             await self._taint_zone(zone, members, eviction_qps(states[zone], len(counted[zone])))
 
     async def _taint_zone(self, zone: Zone, nodes: list[Object], qps: float) -> None:
@@ -196,8 +206,10 @@ class NodeLifecycleController(Controller):
             key = no_execute_key(node)
             if not ready_status(node) or no_execute_taints(node, key, self.clock.now()) is None:
                 continue
-            if not key or self._has_either(node) or (bucket is not None and bucket.try_accept()):
+            if not key or self._has_either(node):
                 await self._drive_off(node, key)
+            elif bucket is not None and bucket.try_accept() and await self._drive_off(node, key):
+                self._evictions.add(_zone_key(zone))
 
     @staticmethod
     def _has_either(node: Object) -> bool:
@@ -213,9 +225,10 @@ class NodeLifecycleController(Controller):
             known = self._limits[zone] = (qps, TokenBucket(self.clock, qps=qps, burst=1))
         return known[1]
 
-    async def _drive_off(self, node: Object, key: str) -> None:
+    async def _drive_off(self, node: Object, key: str) -> bool:
+        """Whether the Node got what it should have."""
         if no_execute_taints(node, key, self.clock.now()) is None:
-            return
+            return False
         with self.world.tracer.span(
             Hop.CONTROLLER,
             component=self.title,
@@ -225,8 +238,10 @@ class NodeLifecycleController(Controller):
         ) as span:
             try:
                 await self._set_taints(node, lambda latest: no_execute_taints(latest, key, self.clock.now()))
+                return True
             except (ApiError, ConnectionError) as error:
                 span.outcome = getattr(error, "reason", "") or type(error).__name__
+        return False
 
     async def _set_taints(self, node: Object, make: Callable[[Object], list[Object] | None]) -> None:
         """Write the taints that `make` gives for the Node (None: as it is); once more on a Node that changed."""
@@ -250,6 +265,11 @@ def _zone(node: Object) -> Zone:
     """Zones of one name in several regions are several (GetZoneKey)."""
     labels = node["metadata"].get("labels") or {}
     return labels.get(REGION_LABEL, ""), labels.get(ZONE_LABEL, "")
+
+
+def _zone_key(zone: Zone) -> str:
+    """As metrics name it (GetZoneKey); of Nodes without labels nothing."""
+    return ":\0:".join(zone) if any(zone) else ""
 
 
 def _is_excluded(node: Object) -> bool:
