@@ -61,7 +61,7 @@ class Clock:
         self._epoch = epoch or datetime.now(UTC)
         self._epoch_posix = self._epoch.timestamp()
         self._second, self._in_seconds = -1, ""
-        self._speed = speed
+        self.speed = speed  # changed by `set_speed` alone
         self._resume_speed = speed or 1.0
         self._anchor_wall = wall()
         self._anchor_model = self._reached = 0.0
@@ -75,13 +75,9 @@ class Clock:
     @property
     def mode(self) -> str:
         """`real`, `scaled` or `paused` (`virtual` for the subclass)."""
-        if self._speed == 0:
+        if self.speed == 0:
             return "paused"
-        return "real" if self._speed == 1.0 else "scaled"
-
-    @property
-    def speed(self) -> float:
-        return self._speed
+        return "real" if self.speed == 1.0 else "scaled"
 
     @property
     def resume_speed(self) -> float:
@@ -90,8 +86,8 @@ class Clock:
 
     def monotonic(self) -> float:
         """Model seconds since the clock was made; never goes back."""
-        model = self._anchor_model + (wall() - self._anchor_wall) * self._speed
-        return self._held_back(model) if self._speed > 1.0 else model
+        model = self._anchor_model + (wall() - self._anchor_wall) * self.speed
+        return self._held_back(model) if self.speed > 1.0 else model
 
     def _held_back(self, model: float) -> float:
         """A clock that is sped up waits for what is due: where the machine cannot follow, every grace period would be
@@ -180,7 +176,7 @@ class Clock:
             raise ValueError(f"speed {speed} is below 0")
         self._anchor_model = self._reached = self.monotonic()
         self._anchor_wall = wall()
-        self._speed = speed
+        self.speed = speed
         if speed:
             self._resume_speed = speed
         self._disarm()
@@ -191,7 +187,7 @@ class Clock:
 
     def resume(self) -> None:
         """Go on at the speed the clock had before it was paused."""
-        if not self._speed:
+        if not self.speed:
             self.set_speed(self._resume_speed)
 
     def step(self) -> bool:
@@ -246,13 +242,13 @@ class Clock:
     def _arm(self) -> None:
         """Keep one loop timer set, for the earliest model timer."""
         due = self._next_due()
-        if due is None or not self._speed:
+        if due is None or not self.speed:
             return
         if self._alarm is not None and self._alarm_due <= due:
             return
         self._disarm()
         self._alarm_due = due
-        delay = max(0.0, (due - self.monotonic()) / self._speed)
+        delay = max(0.0, (due - self.monotonic()) / self.speed)
         self._alarm = asyncio.get_running_loop().call_later(delay, self._ring)
 
     def _disarm(self) -> None:

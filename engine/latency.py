@@ -99,7 +99,7 @@ class Latency:
         A step that takes no time waits as well while the clock is paused, or a pause would stop nothing of a profile
         without latencies.
         """
-        seconds = self.draw(step, times)
+        seconds = self.draw(step, times) if step in self._profile else 0.0
         if seconds or not self._clock.speed:
             await self.wait(seconds)
         return seconds

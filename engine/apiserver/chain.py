@@ -186,6 +186,7 @@ class Chain:
         request = call.request
         if request.path.startswith(DEBUG_PREFIX):
             return await self._untraced(call)
+        call.object = self._object(call.info)
         if call.by_component and call.info.verb == "list":
             response = await self._run(call)
             if isinstance(response.body, dict):
@@ -198,7 +199,7 @@ class Chain:
             Hop.CLIENT,
             component=manager_of(request.headers.get("user-agent", "")),
             verb=call.info.verb,
-            object=self._object(call.info),
+            object=call.object,
             cause=call.cause,  # a client of another process that traces for itself: its span is the parent
             detail=detail,
         ) as span:
@@ -209,7 +210,7 @@ class Chain:
                 detail["status"] = error.code
                 raise
             finally:
-                span.object = call.object or span.object
+                span.object = call.object
             detail["status"] = response.status
             _note_revision(span, response)
             return response
@@ -222,7 +223,6 @@ class Chain:
 
     async def _run(self, call: Call) -> Response:
         info = call.info
-        call.object = self._object(info)
         if not info.is_resource:
             check_path(call.request)
         if not info.is_resource or info.reading:

@@ -275,9 +275,12 @@ async def _body(incoming: web.BaseRequest) -> bytes | None:
         return b""
     if (incoming.content_length or 0) > BODY_LIMIT:
         return None
+    content = incoming.content
+    if content.is_eof() and content.total_bytes <= BODY_LIMIT and content.exception() is None:
+        return content.read_nowait()  # it is all there, as small ones are
     parts: list[bytes] = []
     size = 0
-    async for part in incoming.content.iter_any():
+    async for part in content.iter_any():
         size += len(part)
         if size > BODY_LIMIT:
             return None

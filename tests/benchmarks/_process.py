@@ -20,7 +20,7 @@ def up(home: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], float
     process = subprocess.Popen(
         [sys.executable, "-m", "ktui", "up", "--port=0", *options],
         cwd=ROOT,
-        env={**os.environ, "KTUI_HOME": str(home)},
+        env={**os.environ, "KTUI_HOME": str(home), "PYTHONDONTWRITEBYTECODE": ""},  # as one that is installed
         stdout=subprocess.PIPE,
         text=True,
     )

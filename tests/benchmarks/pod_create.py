@@ -1,7 +1,8 @@
 """Pod creates a second through the whole chain, in-process and over HTTPS (no scheduler, no kubelets).
 
 The figure is that of in-process: the API server alone, with the garbage collector set as `ktui up` sets it. The HTTPS
-one, with controllers, is printed.
+one, with controllers, is printed. Both are of a server that has started: the first Pods, during which `ktui up` still
+loads its controllers, are not counted.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from tests.benchmarks import Result
 from tests.benchmarks._process import up
 
 PODS_MADE = 3_000
+NOT_COUNTED = 640
 WRITERS = 32
 ACCOUNT = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}
 
@@ -41,6 +43,12 @@ def pod(name: str) -> dict[str, Any]:
             ]
         },
     }
+
+
+async def rate_of_a_started(client: Client) -> float:
+    """Creates a second once the first are made."""
+    await rate(client, NOT_COUNTED, prefix="first")
+    return await rate(client, PODS_MADE)
 
 
 async def rate(client: Client, count: int, *, prefix: str = "p") -> float:
@@ -63,12 +71,12 @@ async def run() -> Result:
     with tempfile.TemporaryDirectory() as folder:
         async with Cluster(ClusterConfig(components=frozenset(), data_folder=Path(folder))) as cluster:
             await cluster.client().create(SERVICE_ACCOUNTS, ACCOUNT, namespace="default")
-            inside = await rate(cluster.client(), PODS_MADE)
+            inside = await rate_of_a_started(cluster.client())
     print(f"in-process, durable: {inside:.0f} creates a second")
     with tempfile.TemporaryDirectory() as home, up(Path(home), "--components=controllers"):
         client = connect(Path(home) / "default" / "kubeconfig")
         try:
-            outside = await rate(client, PODS_MADE)
+            outside = await rate_of_a_started(client)
         finally:
             await client.close()
     print(f"over HTTPS from another process: {outside:.0f} creates a second")

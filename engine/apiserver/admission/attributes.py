@@ -98,6 +98,9 @@ class Plugin:
         it has to be asked about each Pod. Of a Pod that it has accepted, and where `ground` is not None."""
         return None
 
+    def spare(self, attributes: Attributes) -> None:
+        """What it does about each new Pod that it accepts without being asked (`follows`): most do nothing."""
+
     def draw(self) -> str:
         """A name as `mutate` draws one for each new Pod; "" for a plugin that draws none."""
         return ""

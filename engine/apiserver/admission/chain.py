@@ -131,6 +131,7 @@ class AdmissionChain:
         caches: dict[int, tuple[Watched, int]] = {}
         asked: list[Asked] = []
         unasked: list[Distribution] = []
+        spared: list[Plugin] = []
         position = -1
         for plugin, durations, concerned in self._steps(kind, attributes).all:
             position += concerned
@@ -139,13 +140,15 @@ class AdmissionChain:
                 asked.append(Asked(plugin, durations, position))
                 continue
             unasked.append(durations)
+            if type(plugin).spare is not Plugin.spare:
+                spared.append(plugin)
             caches |= {id(cache): (cache, cache.generation) for cache in watched}
         key = (kind, attributes.operation, attributes.key, tuple(asked))
         counts = self._settled.get(key)
         if counts is None:
             counts = self._settled[key] = self.metrics.unasked(unasked)
         looks = tuple(cache for cache, _ in caches.values() if isinstance(cache, KeyState))
-        return Settled(tuple(caches.values()), tuple(asked), counts, looks)
+        return Settled(tuple(caches.values()), tuple(asked), counts, looks, tuple(spared))
 
     def draw(self, attributes: Attributes) -> str:
         """A name as a plugin draws one for what it adds to each new Pod; "" where none does."""
@@ -202,12 +205,17 @@ class AdmissionChain:
             except ApiError:
                 span.detail["plugins"] = _until(steps.all, plugin)
                 steps.count_until(plugin, settled.asked)
+                for each in steps.until(plugin):
+                    if each in settled.spared:
+                        each.spare(attributes)
                 settled.look()
                 self._rejected(plugin, VALIDATE, attributes, wall() - began)
                 raise
             ended = wall()
             durations.observe(ended - began)
             began = ended
+        for plugin in settled.spared:
+            plugin.spare(attributes)
         span.detail["plugins"] = steps.accepted
         settled.passed()
 

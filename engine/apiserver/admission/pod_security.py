@@ -6,13 +6,13 @@ and a namespace without labels is privileged, unless a PodSecurityConfiguration 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from engine.api.errors import invalid
 from engine.api.pod_security import PREFIX, PRIVILEGED, Configuration, LevelVersion, Policy, evaluate, policy_of
 from engine.api.resources import ResourceInfo
 from engine.api.types import NAMESPACES, Object
-from engine.apiserver.admission.attributes import WRITES, Attributes, Operation, Plugin, denied
+from engine.apiserver.admission.attributes import WRITES, Attributes, Operation, Plugin, Watched, denied
 from engine.apiserver.admission.pod_security_metrics import AUDIT, ENFORCE, WARN, PodSecurityMetrics
 from engine.apiserver.cacher.caches import WatchCaches
 from engine.apiserver.lookup import Lookup
@@ -73,6 +73,25 @@ class PodSecurity(Plugin):
             if template:
                 await self._evaluate(attributes, template, enforce=False)
 
+    def follows(self, attributes: Attributes, step: str) -> Sequence[Watched] | None:
+        """Where nothing is asked of the Pods of a namespace, and nobody is exempt."""
+        exempts = self._configuration.namespaces or self._configuration.usernames
+        if exempts or not self._free[True] or self._namespaces is None:
+            return None
+        cache = self._caches.of(self._namespaces)
+        found = cache.get(self._namespaces.key("", attributes.namespace)) if cache is not None else None
+        if cache is None or found is None or _states(found["metadata"].get("labels") or {}):
+            return None
+        return (cache,)
+
+    def spare(self, attributes: Attributes) -> None:
+        self._let(attributes, self._configuration.defaults)
+
+    def _let(self, attributes: Attributes, policy: Policy) -> None:
+        """A Pod of which nothing is asked."""
+        self._metrics.evaluated(attributes, policy.enforce, ENFORCE, allowed=True)
+        attributes.annotations[f"{PREFIX}enforce-policy"] = _PRIVILEGED
+
     # -- Pods, and what makes Pods
 
     async def _evaluate(self, attributes: Attributes, pod: Object, *, enforce: bool) -> None:
@@ -80,12 +99,11 @@ class PodSecurity(Plugin):
             self._excuse(attributes, exempt)
             return
         labels, defaults = await self._labels(attributes.namespace), self._configuration.defaults
-        stated = PREFIX in "\n".join(labels)
+        stated = _states(labels)
         policy, problems = policy_of(labels, defaults) if stated else (defaults, [])
         if not problems and (_is_privileged(policy, enforce=enforce) if stated else self._free[enforce]):
             if enforce:
-                self._metrics.evaluated(attributes, policy.enforce, ENFORCE, allowed=True)
-                attributes.annotations[f"{PREFIX}enforce-policy"] = _PRIVILEGED
+                self._let(attributes, policy)
             return
         if enforce and attributes.old is not None and not _significant(pod, attributes.old):
             return
@@ -197,6 +215,11 @@ def _counted(names: list[str], reason: str) -> str:
     others = len(names) - 1
     more = "" if not others else f" (and {others} other pod{'s' if others > 1 else ''})"
     return f"{min(names)}{more}: {reason}"
+
+
+def _states(labels: Object) -> bool:
+    """Whether a namespace's labels say anything of a policy."""
+    return PREFIX in "\n".join(labels)
 
 
 def _is_privileged(policy: Policy, *, enforce: bool) -> bool:

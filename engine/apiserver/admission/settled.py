@@ -6,8 +6,9 @@ they came to holds. The others are asked about each Pod: those that read from th
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from engine.apiserver.admission.attributes import Plugin, Watched
@@ -34,6 +35,10 @@ class Steps(NamedTuple):
     drawing: Plugin | None
     accepted: Verdicts
 
+    def until(self, refused: Plugin) -> Iterator[Plugin]:
+        """Those before the one that has refused."""
+        return takewhile(lambda plugin: plugin is not refused, (each.plugin for each in self.all))
+
     def count_until(self, refused: Plugin, asked: tuple[Asked, ...] | None = None) -> None:
         """Those that are not asked, as far as the plugin that has refused."""
         plugins = [each.plugin for each in asked] if asked is not None else None
@@ -54,12 +59,13 @@ class Asked(NamedTuple):
 
 class Settled(NamedTuple):
     """Which plugins are asked, as long as the caches are as they were in these generations; `unasked` counts for the
-    others, `looks` for what they would have read."""
+    others, `looks` for what they would have read, and `spared` are those of them that do something nevertheless."""
 
     caches: tuple[tuple[Watched, int], ...]
     asked: tuple[Asked, ...]
     unasked: Unasked
     looks: tuple[KeyState, ...] = ()
+    spared: tuple[Plugin, ...] = ()
 
     @property
     def holds(self) -> bool:

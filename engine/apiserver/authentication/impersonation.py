@@ -21,6 +21,7 @@ from engine.apiserver.authorization.attributes import Decision
 from engine.apiserver.request_info import internal_text
 
 _USER, _UID, _GROUP, _EXTRA = "impersonate-user", "impersonate-uid", "impersonate-group", "impersonate-extra-"
+_ANY = "impersonate-"
 _AUTHENTICATION = "authentication.k8s.io"
 Ask = Callable[[Attributes], Awaitable[Decision]]  # an authorizer
 
@@ -29,6 +30,8 @@ def asked_for(request: Request, *, constrained: bool) -> UserInfo | None:
     """The user that a request wants to be. Raises ApiError for groups and the like without a user: 400 where
     impersonation is `constrained`, 500 in plain text before, as upstream."""
     headers = request.headers
+    if _ANY not in "\n".join(headers):
+        return None
     extra = tuple(
         (unquote(name.removeprefix(_EXTRA)), tuple(value.split("\n")))
         for name, value in headers.items()

@@ -7,8 +7,10 @@ The transport says whether it has verified the chain; over HTTPS against the clu
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from engine.api.errors import unauthorized
-from engine.api.wire import Request
+from engine.api.wire import ClientCertificate, Request
 from engine.apiserver.authentication.remarks import Remarks
 from engine.apiserver.authentication.user import UserInfo
 
@@ -30,12 +32,15 @@ class X509Authenticator:
             return None
         if not certificate.verified:
             raise unauthorized()
-        if not certificate.common_name:
-            return None
-        uids = certificate.uids if self._with_uids else ()
-        if len(uids) > 1 or "" in uids:
-            raise unauthorized()
-        user = UserInfo(certificate.common_name, "".join(uids), certificate.organizations)
-        if not certificate.fingerprint:
-            return user
-        return user._replace(extra=((CREDENTIAL_ID, (f"X509SHA256={certificate.fingerprint}",)),))
+        return _user(certificate, with_uids=self._with_uids) if certificate.common_name else None
+
+
+@lru_cache(maxsize=1000)  # every request of a client shows the same
+def _user(certificate: ClientCertificate, *, with_uids: bool) -> UserInfo:
+    uids = certificate.uids if with_uids else ()
+    if len(uids) > 1 or "" in uids:
+        raise unauthorized()
+    user = UserInfo(certificate.common_name, "".join(uids), certificate.organizations)
+    if not certificate.fingerprint:
+        return user
+    return user._replace(extra=((CREDENTIAL_ID, (f"X509SHA256={certificate.fingerprint}",)),))

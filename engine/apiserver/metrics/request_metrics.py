@@ -7,7 +7,8 @@ is not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from engine.api.warnings import removed_in
@@ -20,10 +21,10 @@ from engine.metrics import Distribution, Gauge, Sample
 _BUCKETS = (
     0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
 )  # fmt: skip
-_SLI_BUCKETS = _BUCKETS[2:]
+_OWN_BUCKETS = _BUCKETS[2:]
 _CONNECT = LONG_RUNNING_SUBRESOURCES - {"log"}
 _METHODS = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "CONNECT"))
-_MOST_KINDS = 10_000
+_MOST_KNOWN = 10_000
 _READ_ONLY = frozenset(("get", "list", "watch"))
 
 
@@ -40,21 +41,6 @@ class RequestKind(NamedTuple):
 
     @classmethod
     def of(cls, call: Call) -> RequestKind:
-        info, request = call.info, call.request
-        if not info.is_resource or request.query or request.method == "PATCH":
-            return cls._of(call)
-        of_one = bool(info.name)
-        key = (request.method, info.verb, info.group, info.version, info.resource, info.subresource, of_one,
-               bool(info.namespace))  # fmt: skip
-        found = _KINDS.get(key)
-        if found is None:
-            if len(_KINDS) >= _MOST_KINDS:
-                _KINDS.clear()
-            found = _KINDS[key] = cls._of(call)
-        return found
-
-    @classmethod
-    def _of(cls, call: Call) -> RequestKind:
         info = call.info
         dry_run = ",".join(sorted(set(call.request.query.get("dryRun", ()))))
         if not info.is_resource:
@@ -66,8 +52,16 @@ class RequestKind(NamedTuple):
         return dict(sorted({**self._asdict(), "component": "apiserver"}.items()))
 
 
-# Of requests that say all that counts in their paths: those of one kind share it.
-_KINDS: dict[tuple[str | bool, ...], RequestKind] = {}
+class _Figures:
+    """Of the requests of one kind: how many there were by the code of their answers, and how long they took. Those that
+    differ in their dryRun alone share `own`, the time without waits."""
+
+    __slots__ = ("answered", "durations", "own")
+
+    def __init__(self, own: Distribution) -> None:
+        self.answered: defaultdict[int, int] = defaultdict(int)
+        self.durations = Distribution(_BUCKETS)
+        self.own = own
 
 
 def scope_of(info: RequestInfo) -> str:
@@ -98,9 +92,9 @@ class RequestMetrics:
     """Durations are this machine's, as spans have them: simulated latencies are the model's, and not in them."""
 
     def __init__(self) -> None:
-        self._total: dict[tuple[RequestKind, int], int] = {}
-        self._duration: dict[RequestKind, Distribution] = {}
-        self._sli: dict[RequestKind, Distribution] = {}  # of kinds without their dryRun
+        self._figures: dict[RequestKind, _Figures] = {}
+        self._own: dict[RequestKind, Distribution] = {}  # of kinds without their dryRun
+        self._known: dict[tuple[str | bool, ...], _Figures] = {}
         self._terminated: dict[tuple[RequestKind, int], int] = {}
         self._deprecated = Gauge(
             "apiserver_requested_deprecated_apis",
@@ -119,20 +113,41 @@ class RequestMetrics:
     def record(self, call: Call, code: int, seconds: float, *, own: float) -> None:
         """One that a handler has answered; of a watch the time says nothing, and is left out. `own` is what it took
         without waiting for its turn or for webhooks."""
-        kind = RequestKind.of(call)
-        self._total[kind, code] = self._total.get((kind, code), 0) + 1
+        figures = self._of(call)
+        figures.answered[code] += 1
         if (resource := call.resource) is not None and (removed := removed_in(resource)) is not None:
             gvr = resource.gvr
             self._deprecated.set(gvr.group, gvr.version, gvr.resource, call.info.subresource, removed, to=1)
         if call.info.long_running:
             return
-        _observe(self._duration, kind, seconds, _BUCKETS)
-        _observe(self._sli, kind._replace(dry_run="") if kind.dry_run else kind, own, _SLI_BUCKETS)
+        figures.durations.observe(seconds)
+        figures.own.observe(own)
+
+    def _of(self, call: Call) -> _Figures:
+        """The figures of a request's kind: of one that says all that counts in its path they are found by that."""
+        info, request = call.info, call.request
+        if not info.is_resource or request.query or request.method == "PATCH":
+            return self._of_kind(RequestKind.of(call))
+        key = (request.method, info.verb, info.group, info.version, info.resource, info.subresource, bool(info.name),
+               bool(info.namespace))  # fmt: skip
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            found = self._known[key] = self._of_kind(RequestKind.of(call))
+        return found
+
+    def _of_kind(self, kind: RequestKind) -> _Figures:
+        found = self._figures.get(kind)
+        if found is None:
+            plain = kind._replace(dry_run="")
+            own = self._own.setdefault(plain, Distribution(_OWN_BUCKETS))
+            found = self._figures[kind] = _Figures(own)
+        return found
 
     def dropped(self, call: Call) -> None:
         """One for which there was no room (RecordDroppedRequest)."""
-        kind = RequestKind.of(call)
-        self._total[kind, 429] = self._total.get((kind, 429), 0) + 1
+        self._of(call).answered[429] += 1
 
     def terminated(self, call: Call, code: int) -> None:
         """One that was given up because it took too long (RecordRequestTermination)."""
@@ -143,7 +158,11 @@ class RequestMetrics:
         yield from metric(
             "apiserver_request_total",
             "counter",
-            [_with_code(kind, code, count) for (kind, code), count in sorted(self._total.items())],
+            [
+                _with_code(kind, code, count)
+                for kind, figures in sorted(self._figures.items(), key=_kind)
+                for code, count in sorted(figures.answered.items())
+            ],
             "[STABLE] Counter of apiserver requests broken out for each verb, dry run value, group, version, resource, "
             "scope, component, and HTTP response code.",
         )
@@ -152,8 +171,9 @@ class RequestMetrics:
             "histogram",
             [
                 each
-                for kind, found in sorted(self._duration.items(), key=_kind)
-                for each in found.samples(kind.labels())
+                for kind, figures in sorted(self._figures.items(), key=_kind)
+                if figures.durations.seen
+                for each in figures.durations.samples(kind.labels())
             ],
             "[STABLE] Response latency distribution in seconds for each verb, dry run value, group, version, resource, "
             "subresource, scope and component.",
@@ -161,7 +181,12 @@ class RequestMetrics:
         yield from metric(
             "apiserver_request_sli_duration_seconds",
             "histogram",
-            [each for kind, found in sorted(self._sli.items(), key=_kind) for each in found.samples(_without(kind))],
+            [
+                each
+                for kind, found in sorted(self._own.items(), key=_kind)
+                if found.seen
+                for each in found.samples(_without(kind))
+            ],
             "[ALPHA] Response latency distribution (not counting webhook duration and priority & fairness queue wait "
             "times) in seconds for each verb, group, version, resource, subresource, scope and component.",
         )
@@ -185,16 +210,7 @@ class RequestMetrics:
         )
 
 
-def _observe(
-    into: dict[RequestKind, Distribution], kind: RequestKind, seconds: float, buckets: Sequence[float]
-) -> None:
-    found = into.get(kind)
-    if found is None:
-        found = into[kind] = Distribution(buckets)
-    found.observe(seconds)
-
-
-def _kind(pair: tuple[RequestKind, Distribution]) -> RequestKind:
+def _kind(pair: tuple[RequestKind, object]) -> RequestKind:
     return pair[0]
 
 
