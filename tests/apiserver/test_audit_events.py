@@ -38,8 +38,11 @@ class Audited:
         self._log = log
 
     async def told(self) -> list[Object]:
+        return [orjson.loads(line) for line in (await self.lines()).splitlines()]
+
+    async def lines(self) -> bytes:
         await self.server.stop()
-        return [orjson.loads(line) for line in self._log.read_bytes().splitlines()]
+        return self._log.read_bytes()
 
 
 @pytest.fixture
@@ -97,6 +100,11 @@ async def test_the_query_is_told_as_it_was_sent(audited: Audited) -> None:
     assert [event["requestURI"] for event in await audited.told()] == [
         "/api/v1/pods?limit=5&labelSelector=a=b", "/api/v1/pods?labelSelector=a%3Db&limit=5",
     ]  # fmt: skip
+
+
+async def test_a_line_is_what_go_writes(audited: Audited) -> None:
+    await audited.server.handle(Request("GET", "/version", certificate=JANE, raw_query="a=<&b=>"))
+    assert b'"requestURI":"/version?a=\\u003c\\u0026b=\\u003e"' in await audited.lines()
 
 
 async def test_who_is_not_let_in_is_told_of_with_the_answer(audited: Audited) -> None:

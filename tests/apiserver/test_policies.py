@@ -13,6 +13,7 @@ from engine.api.types import CONFIGMAPS, GVR, NAMESPACES, PODS, Object
 from engine.apiserver.admission.expression_errors import ExpressionError
 from engine.apiserver.admission.expressions import check_object, plain
 from engine.client import Client
+from engine.world import World
 from tests.apiserver.conftest import config_map, pod
 
 GROUP = "admissionregistration.k8s.io"
@@ -262,6 +263,18 @@ async def test_parameters_that_cannot_be_had_refuse_whatever_the_binding_says(cl
     await validating(client, {"expression": "true"}, paramKind=kind, binding=binding)
     error = await refusal(client, config_map("c"))
     assert error.message == f'configmaps "c" is forbidden: ValidatingAdmissionPolicy {why}'
+
+
+async def test_what_fails_is_written_for_the_audit_log_as_go_writes_it(client: Client, world: World) -> None:
+    check = {"expression": "object.data.size() > 1 && true"}
+    await validating(client, check, check, binding={"validationActions": ["Warn", "Audit"]})
+    await client.create(CONFIGMAPS, config_map("c", a="1"), namespace="default")
+    told = [span.detail["annotations"] for span in world.tracer.recent if span.detail.get("annotations")]
+    assert told == [{
+        "validation.policy.admission.k8s.io/validation_failure":
+        '[{"message":"failed expression: object.data.size() \\u003e 1 \\u0026\\u0026 true","policy":"p","binding":"b",'
+        '"expressionIndex":0,"validationActions":["Warn","Audit"]}]',
+    }]  # fmt: skip
 
 
 async def test_a_namespace_is_in_none(client: Client) -> None:

@@ -98,6 +98,14 @@ async def test_what_is_read_of_an_answer(hooks: Hooks) -> None:
         assert error.details == {"causes": [{"message": told}]}, case
 
 
+async def test_a_patch_of_the_first_version_is_of_the_one_type(hooks: Hooks) -> None:
+    response = patching({"op": "add", "path": "/data", "value": {"a": "b"}})({})
+    await hooks.register("Mutating", "a", lambda request: response, admissionReviewVersions=["v1beta1"])
+    for said in ("Merge", "", None):
+        response["patchType"] = said
+        assert (await hooks.create(f"c{len(hooks.asked)}"))["data"] == {"a": "b"}
+
+
 async def test_a_no_says_when_to_come_again_and_no_more_than_a_status_can(hooks: Hooks) -> None:
     causes: list[Object] = [{"field": "f", "message": "m", "reason": "r", "more": 1}]
     details: Object = {"retryAfterSeconds": 7, "causes": causes, "more": 1, "name": "n", "uid": ""}

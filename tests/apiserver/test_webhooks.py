@@ -363,6 +363,15 @@ REFUSALS: dict[str, tuple[str, Answer, int, str, str]] = {
         f"{FAILED}: received undecodable patch in webhook response: json: cannot unmarshal object into Go value of "
         "type jsonpatch.Patch",
     ),
+    "a patch of what is no operation": (
+        "Mutating", answering(patch="W1tdXQ==", patchType="JSONPatch"), 500, "InternalError",
+        f"{FAILED}: received undecodable patch in webhook response: json: cannot unmarshal array into Go value of "
+        "type jsonpatch.Operation",
+    ),
+    "a patch of no operation": (
+        "Mutating", answering(patch="W251bGxd", patchType="JSONPatch"), 500, "InternalError",
+        "Internal error occurred: Unexpected kind: unknown",
+    ),
     "a yes that is a text": (
         "Validating", lambda request: {"allowed": "yes"}, 500, "InternalError",
         f"{UNREAD} string into Go struct field AdmissionResponse.response.allowed of type bool",
@@ -404,7 +413,7 @@ def _annotations(hooks: Hooks) -> Object:
 async def test_what_is_left_for_the_audit_log(hooks: Hooks) -> None:
     said = {"allowed": True, "auditAnnotations": {"k": "v"}, "warnings": ["mind"]}
     never: dict[str, Any] = {"clientConfig": {"url": "https://127.0.0.1:1/x"}, "failurePolicy": "Ignore"}
-    await hooks.register("Mutating", "a", patching({"op": "add", "path": "/metadata/labels/x", "value": "1"}))
+    await hooks.register("Mutating", "a", patching({"path": "/data", "op": "add", "value": {"x": "<&>"}}))
     await hooks.register("Mutating", "b", **never)
     await hooks.register("Validating", "c", lambda request: said)
     await hooks.register("Validating", "d", **never)
@@ -414,8 +423,8 @@ async def test_what_is_left_for_the_audit_log(hooks: Hooks) -> None:
             '{"configuration":"a","webhook":"a.example.com","mutated":true}'
         ),
         "patch.webhook.admission.k8s.io/round_0_index_0": (
-            '{"configuration":"a","webhook":"a.example.com","patch":[{"op":"add","path":"/metadata/labels/x","value":'
-            '"1"}],"patchType":"JSONPatch"}'
+            '{"configuration":"a","webhook":"a.example.com","patch":[{"op":"add","path":"/data","value":{"x":'
+            '"\\u003c\\u0026\\u003e"}}],"patchType":"JSONPatch"}'
         ),
         "mutation.webhook.admission.k8s.io/round_0_index_1": (
             '{"configuration":"b","webhook":"b.example.com","mutated":false}'

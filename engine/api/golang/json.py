@@ -28,9 +28,18 @@ _NUMBER_STATES = {
 
 
 def written(value: Any) -> str:
-    """Keys are sorted, and what HTML gives a meaning to is escaped."""
-    text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
-    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+    """Keys are sorted, as those of a map, and what HTML gives a meaning to is escaped."""
+    return _escaped(orjson.dumps(value, option=orjson.OPT_SORT_KEYS))
+
+
+def written_in_order(value: Any) -> str:
+    """As a struct is written, whose fields come as they are."""
+    return _escaped(orjson.dumps(value))
+
+
+def _escaped(encoded: bytes) -> str:
+    text = encoded.decode().replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+    return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
 def syntax_error(data: bytes | str) -> str:

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import orjson
-
 from engine.api.errors import ApiError
+from engine.api.golang.json import written_in_order
 from engine.api.types import Object
 from engine.apiserver.admission.attributes import Attributes, denied
 from engine.apiserver.admission.expression_errors import ExpressionError, OutOfBudget
@@ -105,7 +104,7 @@ class _Verdicts:
         """Into the audit log."""
         if self._failure is not None:
             key = "validation.policy.admission.k8s.io/validation_failure"
-            self._attributes.annotations[key] = orjson.dumps([self._failure]).decode()
+            self._attributes.annotations[key] = written_in_order([self._failure])
         for key, values in self._annotations.items():
             self._attributes.annotate(key, ", ".join(values))
 

@@ -15,7 +15,7 @@ import orjson
 
 from engine.api.errors import ApiError, bad_request, forbidden, internal
 from engine.api.excluded_resources import is_for_webhooks
-from engine.api.golang.json import syntax_error
+from engine.api.golang.json import syntax_error, written_in_order
 from engine.api.patch import json_patch
 from engine.api.patch.merge_patch import json_kind
 from engine.api.resources import ResourceInfo
@@ -198,7 +198,7 @@ class _Webhooks(Plugin):
 
 
 def _verified(answer: Object, uid: str, version: str, *, mutating: bool) -> Object:
-    """What is in an answer; of one of v1beta1 little is looked at, as it always was."""
+    """What is in an answer; of one of v1beta1 little is looked at, as it always was: any patch is of the one type."""
     said, response = answer.get("apiVersion", ""), answer.get("response")
     if not isinstance(response, dict):
         raise _invalid_response("webhook response was absent")
@@ -209,6 +209,8 @@ def _verified(answer: Object, uid: str, version: str, *, mutating: bool) -> Obje
         if kind != expected:
             raise _invalid_response(f"expected webhook response of {expected}, got {kind}")
         _check_patch(response.get("patch"), response.get("patchType"), mutating=mutating)
+    else:
+        response["patchType"] = _JSON_PATCH
     return response
 
 
@@ -285,7 +287,7 @@ class MutatingAdmissionWebhook(_Webhooks):
             finally:
                 key = f"mutation.{_place(attributes, hook)}"
                 said = {"configuration": hook.configuration, "webhook": hook.name, "mutated": changed}
-                attributes.annotations[key] = orjson.dumps(said).decode()
+                attributes.annotations[key] = written_in_order(said)
             if changed:
                 rounds.require()
                 attributes.wants_reinvocation = changed_any = True
@@ -319,7 +321,7 @@ class MutatingAdmissionWebhook(_Webhooks):
         patch = _decoded(response.get("patch") or "")
         if not patch:
             return False
-        obj, kind = attributes.object, response.get("patchType") or _JSON_PATCH  # v1beta1 does not say
+        obj, kind = attributes.object, response.get("patchType")
         if kind != _JSON_PATCH and obj is not None:
             raise CallError(f'unsupported patch type "{kind}"')
         if obj is None:
@@ -333,8 +335,9 @@ class MutatingAdmissionWebhook(_Webhooks):
         except ApiError as error:
             raise internal(str(error.__cause__ or error.message)) from None
         made = retyped(self._definitions, kind_of(attributes, resource), patched, strict=False)
-        said = {"configuration": hook.configuration, "webhook": hook.name, "patch": patch, "patchType": _JSON_PATCH}
-        attributes.annotations[f"patch.{_place(attributes, hook)}"] = orjson.dumps(said).decode()
+        steps = [dict(sorted(step.items())) for step in patch]  # maps, to Go
+        said = {"configuration": hook.configuration, "webhook": hook.name, "patch": steps, "patchType": _JSON_PATCH}
+        attributes.annotations[f"patch.{_place(attributes, hook)}"] = written_in_order(said)
         changed = await self._versions.read_back(attributes, resource, made)
         return take_over(attributes, obj, changed, patched=True)
 
@@ -351,16 +354,22 @@ def _place(attributes: Attributes, hook: Hook) -> str:
     return f"webhook.admission.k8s.io/round_{int(attributes.reinvoked)}_index_{hook.number}"
 
 
-def _decoded(patch: str | list[int]) -> Any:
+def _decoded(patch: str | list[int]) -> list[Object]:
     """The operations of a JSON patch: bytes, which JSON has as base64 or as a list of them. Raises CallError."""
     text = (bytes(patch) if isinstance(patch, list) else b64decode(patch)) or b"[]"
     problem = syntax_error(text)
     made = None if problem else orjson.loads(text)
-    if not problem and made is not None and not isinstance(made, list):
-        problem = f"json: cannot unmarshal {json_kind(made)} into Go value of type jsonpatch.Patch"
-    if problem:
+    if problem := problem or _no_patch(made):
         raise CallError(f"received undecodable patch in webhook response: {problem}")
-    return made
+    return [step or {} for step in made or ()]
+
+
+def _no_patch(made: Any) -> str:
+    """Why it is none; nothing where it is one."""
+    if made is not None and not isinstance(made, list):
+        return f"json: cannot unmarshal {json_kind(made)} into Go value of type jsonpatch.Patch"
+    wrong = next((json_kind(step) for step in made or () if step is not None and not isinstance(step, dict)), "")
+    return f"json: cannot unmarshal {wrong} into Go value of type jsonpatch.Operation" if wrong else ""
 
 
 class ValidatingAdmissionWebhook(_Webhooks):

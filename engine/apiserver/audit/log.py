@@ -10,8 +10,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-import orjson
-
+from engine.api.golang.json import written_in_order
 from engine.api.types import Object
 from engine.clock import Clock
 from engine.tasks import Supervisor
@@ -29,7 +28,7 @@ class AuditLog:
 
     def write(self, event: Object) -> None:
         """Soon; the event is encoded now, so that nobody's change is in it."""
-        self._waiting.append(orjson.dumps(event))
+        self._waiting.append(written_in_order(event).encode())
         if self._writing is None and not self._tasks.closed:
             self._writing = self._tasks.spawn(self._drain(), "audit log")
 
