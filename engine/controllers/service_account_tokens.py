@@ -1,5 +1,5 @@
 """Secrets of type `kubernetes.io/service-account-token`: filled with a token of the account that they name, and deleted
-with it (pkg/controller/serviceaccount/tokens_controller.go).
+with it; an account lists none that is gone (pkg/controller/serviceaccount/tokens_controller.go).
 
 Upstream signs such a token itself. Here it is asked for like any other, bound to its Secret and for as long as one can
 be had, and has no end.
@@ -8,6 +8,7 @@ be had, and has no end.
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Iterable
 
 from engine.api.errors import ApiError
@@ -29,6 +30,18 @@ def _by_account(secret: Object) -> Iterable[str]:
     return (f"{secret['metadata']['namespace']}/{name}",) if name else ()
 
 
+def _key(secret: Object) -> str:
+    """With the account that a Secret names, which is to be known when it is gone."""
+    metadata, annotations = secret["metadata"], _annotations(secret)
+    account = annotations.get(ACCOUNT_NAME, ""), annotations.get(ACCOUNT_UID, "")
+    return json.dumps([metadata["namespace"], metadata["name"], *account])
+
+
+def _changed(old: Object | None, new: Object | None) -> Iterable[str]:
+    seen = new or old or {}
+    return [_key(seen)] if any(_by_account(seen)) else []
+
+
 class ServiceAccountTokensController(Controller):
     name = "kube-controller-manager"  # it needs what only the manager itself may do
     kind = "secret"
@@ -39,17 +52,25 @@ class ServiceAccountTokensController(Controller):
         self._secrets = self.lister(SECRETS)
         self._accounts = self.lister(SERVICE_ACCOUNTS)
         self.index(SECRETS, _ACCOUNT_INDEX, _by_account)
-        self.watch(SECRETS, lambda old, new: [object_key(new)] if new is not None and any(_by_account(new)) else [])
+        self.watch(SECRETS, _changed)
         self.watch(SERVICE_ACCOUNTS, self._account_changed)
 
     def _account_changed(self, old: Object | None, new: Object | None) -> Iterable[str]:
         if old is not None and new is not None:
             return []
-        return [object_key(each) for each in self._secrets.by_index(_ACCOUNT_INDEX, object_key(new or old or {}))]
+        return [_key(each) for each in self._secrets.by_index(_ACCOUNT_INDEX, object_key(new or old or {}))]
+
+    def object_of(self, key: str) -> str:
+        namespace, name, *_ = json.loads(key)
+        return super().object_of(f"{namespace}/{name}")
 
     async def reconcile(self, key: str) -> None:
-        secret = self._secrets.by_key(key)
-        if secret is None or not any(_by_account(secret)):
+        namespace, name, account_name, account_uid = json.loads(key)
+        secret = self._secrets.get(name, namespace)
+        if secret is None:
+            await self._forget(namespace, name, account_name, account_uid)
+            return
+        if not any(_by_account(secret)):
             return
         account = await self._account_of(secret)
         if account is None:
@@ -81,15 +102,29 @@ class ServiceAccountTokensController(Controller):
             if error.code not in (404, 409):
                 raise
 
+    async def _forget(self, namespace: str, name: str, account_name: str, account_uid: str) -> None:
+        """Take a Secret that is gone off the list of the account that it was for."""
+        account = self._accounts.get(account_name, namespace)
+        if account is None or account_uid not in ("", account["metadata"]["uid"]):
+            return
+        left = [each for each in account.get("secrets") or () if each.get("name") != name]
+        self.note(desired={"secrets": left}, actual={"secrets": account.get("secrets")})
+        if left == (account.get("secrets") or []):
+            return
+        try:
+            await self.client.update(SERVICE_ACCOUNTS, {**account, "secrets": left})
+        except ApiError as error:
+            if error.code != 404:
+                raise
+
     async def _fill(self, secret: Object, account: Object) -> None:
         data: dict[str, str] = secret.get("data") or {}
         namespace, uid = secret["metadata"]["namespace"], account["metadata"]["uid"]
-        wanted = {"namespace": _encoded(namespace)}
+        wanted = {"namespace": data.get("namespace") or _encoded(namespace)}
         if self.config.root_ca:
             wanted["ca.crt"] = _encoded(self.config.root_ca)
-        complete = wanted.items() <= data.items() and data.get("token")
         self.note(desired=[*wanted, "token"], actual=list(data))
-        if complete and _annotations(secret).get(ACCOUNT_UID) == uid:
+        if wanted.items() <= data.items() and data.get("token"):
             return
         changed = copy_object(secret)
         changed["data"] = {**data, **wanted}

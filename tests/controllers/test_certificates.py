@@ -298,6 +298,47 @@ async def test_a_secret_is_filled_with_a_token_of_its_account_and_goes_with_it(w
         await cluster.gone(SECRETS, "token")
 
 
+async def test_an_account_lists_no_secret_that_is_gone(world: World) -> None:
+    """The rows of a deleted Secret in TestTokenCreation: of the account itself, not of another of its name."""
+    listed = [{"name": "other"}, {"name": "token"}]
+
+    async def made(name: str) -> Object:
+        account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name}, "secrets": listed}
+        return await cluster.admin.create(SERVICE_ACCOUNTS, account, namespace="default")
+
+    async def names(name: str) -> list[str]:
+        found = await cluster.admin.get(SERVICE_ACCOUNTS, name, namespace="default")
+        return [each["name"] for each in found.get("secrets") or ()]
+
+    async with running(world) as cluster:
+        for name in ("robot", "bystander"):
+            await made(name)
+        await cluster.admin.create(SECRETS, token_secret("robot"), namespace="default")
+        await world.clock.sleep(5)
+        assert await names("robot") == ["other", "token"]
+        await cluster.admin.delete(SECRETS, "token", namespace="default")
+        await world.clock.sleep(5)
+        assert (await names("robot"), await names("bystander")) == (["other"], ["other", "token"])
+
+        await cluster.admin.create(SECRETS, token_secret("bystander"), namespace="default")
+        await world.clock.sleep(5)
+        await cluster.admin.delete(SERVICE_ACCOUNTS, "bystander", namespace="default")
+        await made("bystander")
+        await cluster.gone(SECRETS, "token")
+        await world.clock.sleep(5)
+        assert await names("bystander") == ["other", "token"]  # it was that of the one before
+
+
+async def test_what_a_secret_has_is_let_be(world: World) -> None:
+    async with running(world) as cluster:
+        account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "robot"}}
+        await cluster.admin.create(SERVICE_ACCOUNTS, account, namespace="default")
+        mine = {"namespace": "elsewhere", "token": "mine"}
+        made = await cluster.admin.create(SECRETS, {**token_secret("robot"), "stringData": mine}, namespace="default")
+        await world.clock.sleep(5)
+        assert await cluster.admin.get(SECRETS, "token", namespace="default") == made
+
+
 async def test_a_secret_of_no_account_is_deleted(world: World) -> None:
     async with running(world) as cluster:
         await cluster.admin.create(SECRETS, token_secret("nobody"), namespace="default")
