@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -19,6 +18,7 @@ from engine.api.resources import ResourceInfo
 from engine.api.types import Object
 from engine.api.wire import WatchEvent
 from engine.apiserver.cacher.cached_objects import CachedObjects
+from engine.apiserver.cacher.change_ring import ChangeRing
 from engine.apiserver.cacher.fan_out import FanOut
 from engine.apiserver.cacher.freshness import Freshness
 from engine.apiserver.cacher.history import changes_between
@@ -60,7 +60,6 @@ class WatchCache:
     ) -> None:
         self.prefix = info.storage_prefix
         self.kind = info.singular
-        self.size = size
         self.revision = 0
         self.generation = 0
         self.resource = self.prefix.removeprefix("/registry/")
@@ -79,10 +78,8 @@ class WatchCache:
         self._first = self.prefix.encode() + b"/"
         self.state = CachedObjects(by_node=self.prefix == "/registry/pods")
         self.unreadable = UnreadableKeys(world.clock)
-        self._ring: deque[Change] = deque(maxlen=size)
-        self._listed_at = 0
+        self.ring = ChangeRing(size)
         self.fillings = 0  # how often the whole state was listed
-        self._forgot = False  # whether the ring has dropped an event since the list
         self._watchers = FanOut()
         self._waking = Waking()
         self._next_watcher = 0
@@ -155,7 +152,8 @@ class WatchCache:
         while True:
             response = await self._store.range(Range(self._first, end))
             self._take_over(await self._values.read_all(self._info, response.kvs, self._world.clock))
-            self._listed_at = self.revision = response.revision
+            self.ring.begin_at(response.revision)
+            self.revision = response.revision
             try:
                 return await self._store.watch(self._first, end, start_revision=response.revision + 1)
             except CompactedError:
@@ -165,8 +163,6 @@ class WatchCache:
         """Have these objects in place of those that there were, at once: others look at them, full or not."""
         self.state.clear()
         self.unreadable.clear()
-        self._ring.clear()
-        self._forgot = False
         self.fillings += 1
         self.generation += 1
         for key, revision, obj, size in found:
@@ -276,10 +272,9 @@ class WatchCache:
     def _begin_anew(self, revision: int) -> None:
         for watcher in self._watchers:
             watcher.end()
-        self._ring.clear()
-        self._forgot = False
+        self.ring.begin_at(revision)
         self.fillings += 1
-        self._listed_at = self.revision = revision
+        self.revision = revision
         self.generation += 1
 
     def _keep(self, change: Change) -> None:
@@ -290,8 +285,7 @@ class WatchCache:
         self.revision = change.revision
         self.generation += 1
         self.received += 1
-        self._forgot = self._forgot or len(self._ring) == self.size
-        self._ring.append(change)
+        self.ring.append(change)
 
     # -- reading
 
@@ -325,37 +319,26 @@ class WatchCache:
 
     # -- watching
 
-    @property
-    def oldest(self) -> int:
-        """The oldest revision that a watch may start after."""
-        return self._ring[0].revision - 1 if self._forgot else self._listed_at
-
-    def remembers(self, revision: int) -> bool:
-        """Whether the state at a revision (0 for the newest) follows from the ring, where upstream keeps snapshots."""
-        return not revision or revision > self.oldest or (revision == self.oldest and not self._forgot)
-
     async def reach_back(self, after: int) -> None:
         """Let the ring begin earlier, where the store still has what came after a revision and the ring has room."""
         async with self._reaching:
-            if after >= self.oldest or self._forgot:
+            if not self.ring.may_reach(after):
                 return
-            edge, generation = self._listed_at, self.fillings
-            room = self.size - len(self._ring)
-            found = await changes_between(self._store, self._first, self._read, after=after, until=edge, limit=room)
-            if found is None or generation != self.fillings or self._forgot:
-                return
-            if len(found) + len(self._ring) <= self.size:
-                self._ring.extendleft(reversed(found))
-                self._listed_at = after
+            edge, filling = self.ring.listed_at, self.fillings
+            found = await changes_between(
+                self._store, self._first, self._read, after=after, until=edge, limit=self.ring.room
+            )
+            if found is not None and filling == self.fillings:
+                self.ring.prepend(found, after=after)
 
     def watch(self, interest: Interest, *, after: int, initial: list[WatchEvent]) -> Watcher:
         """Open a watch: first `initial`, then every event of interest with a revision above `after`.
 
         Raises ApiError 410 for a cursor that the ring has passed.
         """
-        if after < self.oldest:
+        if after < self.ring.oldest:
             self.expired += 1
-            raise expired(f"too old resource version: {after} ({self.oldest})")
+            raise expired(f"too old resource version: {after} ({self.ring.oldest})")
         self._next_watcher += 1
         watcher = Watcher(
             self._world.clock,
@@ -368,7 +351,7 @@ class WatchCache:
             on_end=self._ended,
         )
         self._watchers.add(watcher)
-        for change in self._ring:
+        for change in self.ring:
             if change.revision > after:
                 watcher.replay(change)
                 self.initial_events += 1
@@ -394,13 +377,7 @@ class WatchCache:
             "kind": self.kind,
             "revision": self.revision,
             "objects": len(self.state),
-            "ring": {
-                "size": self.size,
-                "used": len(self._ring),
-                "oldest": self.oldest,
-                "newest": self._ring[-1].revision if self._ring else self._listed_at,
-                "revisions": [change.revision for change in self._ring],
-            },
+            "ring": self.ring.describe(),
             "cutOff": self.cut_off,
             "expired": self.expired,
             "watchers": [watcher.describe() for watcher in self._watchers],

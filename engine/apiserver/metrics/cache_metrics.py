@@ -82,7 +82,7 @@ _FIGURES: tuple[tuple[str, str, str, Callable[[WatchCache], float]], ...] = (
         "watch_cache_capacity",
         "gauge",
         "[ALPHA] Total capacity of watch cache broken by resource type.",
-        lambda cache: cache.size,
+        lambda cache: cache.ring.size,
     ),
 )
 # What is only ever added to is there once there was something to add; so is upstream's gauge of bookmarks.

@@ -40,7 +40,7 @@ class Lister:
         cache = await self._backend.caches.started(selection.info)
         if options.continue_ or (options.exact and options.resource_version):
             await self._wait_for_future(cache, options)
-            if options.resource_version == 0 and cache.remembers(_start(options)[0]):
+            if options.resource_version == 0 and cache.ring.remembers(_start(options)[0]):
                 options = replace(options, limit=0)
             return await self._from_store(selection, options)
         if cache.unreadable and options.limit and not selection.selective:

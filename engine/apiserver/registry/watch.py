@@ -61,7 +61,7 @@ class WatchOpener:
         try:
             accept = call.request.headers.get("accept", "")
             initial, after = await self._begin(cache, selection, options, interest, accept)
-            if after < cache.oldest:
+            if after < cache.ring.oldest:
                 await cache.reach_back(after)
             watcher = cache.watch(interest, after=after, initial=initial)
         except ApiError as error:
