@@ -6,7 +6,7 @@ in-process it is the plain object itself.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 from urllib.parse import quote, urlencode
@@ -156,6 +156,7 @@ class Response:
     `causes` are the traceparents of a list's newest objects by resourceVersion, for in-process components only.
     `untyped` says that items of a list keep their kinds, as Go has no types for them that would know.
     `wire` is a JSON body as it is written, where it came over a socket or more than its value counts.
+    `sized` is told how many bytes the body came to, by who writes it to a socket.
     """
 
     status: int = 200
@@ -167,6 +168,7 @@ class Response:
     upgrade: Upgrade | None = None
     untyped: bool = False
     wire: bytes = b""
+    sized: Callable[[int], None] | None = None
 
 
 class Handler(Protocol):

@@ -130,6 +130,7 @@ class Chain:
             self._auditor.finish(call.trail, call.info, response)
         if call.handled:
             self._metrics.record(call, response.status, seconds, own=max(seconds - waited.seconds, 0.0))
+            response.sized = self._metrics.sizes(call)
 
     async def _timely(self, call: Call) -> Response:
         try:

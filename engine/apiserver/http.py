@@ -167,6 +167,8 @@ class HttpServer:
             data = await asyncio.to_thread(gzip.compress, data, 1)
             headers["content-encoding"] = "gzip"
             headers["vary"] = "Accept-Encoding"
+        if response.sized is not None:
+            response.sized(len(data))
         return web.Response(status=response.status, body=data, headers=headers)
 
     async def _encoded(self, request: Request, response: Response, headers: dict[str, str]) -> bytes:

@@ -425,6 +425,30 @@ async def test_large_answers_are_compressed_for_those_who_ask(served: Served) ->
             assert "Content-Encoding" not in response.headers
 
 
+async def test_sizes_of_answers_to_reads_are_measured_as_they_are_written(served: Served) -> None:
+    await served.client.create(CONFIGMAPS, config_map("a", x="x" * 2000), namespace="default")
+    await served.client.get(CONFIGMAPS, "a", namespace="default")  # no bytes are made for who is in the process
+    path, sizes = "/api/v1/namespaces/default/configmaps", []
+    async with served.session(served.pki.admin) as session:
+        for each in path, f"{path}/a":
+            async with session.get(each) as response:
+                sizes.append(len(await response.read()))
+        async with session.post(path, json=config_map("b")) as response:
+            assert response.status == 201
+        async with session.get("/metrics") as response:
+            told = (await response.text()).splitlines()
+    about = 'group="",resource="configmaps",scope="{}",subresource="",verb="{}",version="v1"'
+    labels = [about.format(*each) for each in (("namespace", "LIST"), ("resource", "GET"))]
+    name = "apiserver_response_sizes"
+    assert [
+        line for line in told if line.startswith(f"{name}_") and "_bucket" not in line and "configmaps" in line
+    ] == [
+        f'{name}_{what}{{component="apiserver",{each}}} {value}'
+        for each, size in reversed([*zip(labels, sizes, strict=True)])  # GET is before LIST
+        for what, value in (("sum", size), ("count", 1))
+    ]
+
+
 async def open_watches(served: Served) -> list[Object]:
     caches = (await served.client.request("GET", "/debug/ktui/watches"))["caches"]
     return [watcher for cache in caches for watcher in cache["watchers"]]

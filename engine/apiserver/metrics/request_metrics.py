@@ -8,7 +8,7 @@ is not.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from engine.api.warnings import removed_in
@@ -16,12 +16,13 @@ from engine.api.wire import APPLY_PATCH
 from engine.apiserver.call import Call
 from engine.apiserver.request_info import LONG_RUNNING_SUBRESOURCES, RequestInfo
 from engine.metric_text import metric
-from engine.metrics import Distribution, Gauge, Sample
+from engine.metrics import Distribution, Gauge, Sample, exponential_buckets
 
 _BUCKETS = (
     0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
 )  # fmt: skip
 _OWN_BUCKETS = _BUCKETS[2:]
+_SIZE_BUCKETS = exponential_buckets(1000, 10, 7)  # bytes
 _CONNECT = LONG_RUNNING_SUBRESOURCES - {"log"}
 _METHODS = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "CONNECT"))
 _MOST_KNOWN = 10_000
@@ -54,14 +55,15 @@ class RequestKind(NamedTuple):
 
 class _Figures:
     """Of the requests of one kind: how many there were by the code of their answers, and how long they took. Those that
-    differ in their dryRun alone share `own`, the time without waits."""
+    differ in their dryRun alone share `own`, the time without waits, and `sizes`, the bytes of their answers."""
 
-    __slots__ = ("answered", "durations", "own")
+    __slots__ = ("answered", "durations", "own", "sizes")
 
-    def __init__(self, own: Distribution) -> None:
+    def __init__(self, own: Distribution, sizes: Distribution) -> None:
         self.answered: defaultdict[int, int] = defaultdict(int)
         self.durations = Distribution(_BUCKETS)
         self.own = own
+        self.sizes = sizes
 
 
 def scope_of(info: RequestInfo) -> str:
@@ -95,6 +97,7 @@ class RequestMetrics:
         self._figures: dict[RequestKind, _Figures] = {}
         self._own: dict[RequestKind, Distribution] = {}  # of kinds without their dryRun
         self._known: dict[tuple[str | bool, ...], _Figures] = {}
+        self._sizes: dict[RequestKind, Distribution] = {}  # likewise
         self._terminated: dict[tuple[RequestKind, int], int] = {}
         self._deprecated = Gauge(
             "apiserver_requested_deprecated_apis",
@@ -142,8 +145,15 @@ class RequestMetrics:
         if found is None:
             plain = kind._replace(dry_run="")
             own = self._own.setdefault(plain, Distribution(_OWN_BUCKETS))
-            found = self._figures[kind] = _Figures(own)
+            sizes = self._sizes.setdefault(plain, Distribution(_SIZE_BUCKETS))
+            found = self._figures[kind] = _Figures(own, sizes)
         return found
+
+    def sizes(self, call: Call) -> Callable[[int], None] | None:
+        """Who is to be told the size of an answer: of reads alone, and only where it is written to a socket."""
+        if call.request.in_process or call.request.method != "GET" or call.info.long_running:
+            return None
+        return self._of(call).sizes.observe
 
     def dropped(self, call: Call) -> None:
         """One for which there was no room (RecordDroppedRequest)."""
@@ -189,6 +199,18 @@ class RequestMetrics:
             ],
             "[ALPHA] Response latency distribution (not counting webhook duration and priority & fairness queue wait "
             "times) in seconds for each verb, group, version, resource, subresource, scope and component.",
+        )
+        yield from metric(
+            "apiserver_response_sizes",
+            "histogram",
+            [
+                each
+                for kind, found in sorted(self._sizes.items(), key=_kind)
+                if found.seen
+                for each in found.samples(_without(kind))
+            ],
+            "[STABLE] Response size distribution in bytes for each group, version, verb, resource, subresource, scope "
+            "and component.",
         )
         yield from metric(
             "apiserver_request_terminations_total",
