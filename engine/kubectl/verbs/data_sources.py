@@ -89,10 +89,11 @@ class _Data:
 
 
 def _files(name: str) -> list[Path]:
+    """A file, or those of a folder that are no links."""
     path = Path(name)
     if not path.exists():
         raise CommandError(f"error reading {name}: no such file or directory")
-    return sorted(p for p in path.iterdir() if p.is_file()) if path.is_dir() else [path]
+    return sorted(p for p in path.iterdir() if p.is_file() and not p.is_symlink()) if path.is_dir() else [path]
 
 
 def _content(path: Path) -> bytes:

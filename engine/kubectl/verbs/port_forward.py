@@ -13,6 +13,7 @@ from engine.kubectl.arguments import split_arguments
 from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError, UsageError
 from engine.kubectl.flags import Flag, Type
+from engine.kubectl.forwarded_ports import Address, Ports, addresses_of, number_of, ports_of, words_of
 from engine.kubectl.scheme import CLIENT_SCHEME
 from engine.kubectl.session import Session
 from engine.kubectl.streaming import connect
@@ -22,7 +23,6 @@ from engine.tasks import Supervisor
 DATA, ERROR = 0, 1
 PROTOCOLS = ("v4.channel.k8s.io",)
 HEAD = 2  # bytes of the port that begin each channel
-LOCALHOST = ("127.0.0.1", "::1")
 
 
 async def run(session: Session) -> None:
@@ -36,60 +36,37 @@ async def run(session: Session) -> None:
     pod = await pod_of(session, kind, name, scheme=CLIENT_SCHEME)
     resource = await session.resolve(kind)
     target = await session.get(resource, name, session.namespace)
-    numbers = [_remote(text.rpartition(":")[2], target, pod) for text in texts]
+    words = [words_of(text) for text in texts]
+    numbers = [number_of(remote, target, pod) for _, remote in words]
     if (phase := (pod.get("status") or {}).get("phase", "")) != "Running":
         raise CommandError(f"unable to forward port because pod is not running. Current status={phase}")
-    await _Forwarder(session, pod).run([_ports(text, number) for text, number in zip(texts, numbers, strict=True)])
-
-
-def _ports(text: str, number: int) -> tuple[int, int]:
-    """The local and the Pod's port of `[[LOCAL]:]REMOTE`, of which the latter is known. Raises CommandError."""
-    local, colon, remote = text.rpartition(":")
-    if not colon:
-        return (int(remote) if remote.isdigit() else number), number
-    if local and not local.isdigit():
-        raise CommandError(
-            f"error parsing local port '{local}': strconv.ParseUint: parsing \"{local}\": invalid syntax"
-        )
-    return int(local or 0), number
-
-
-def _remote(text: str, target: Object, pod: Object) -> int:
-    """A port by number or name; a Service's port is the one of the Pod that it leads to."""
-    wanted: int | str = int(text) if text.isdigit() else text
-    if target["kind"] == "Service":
-        for port in target["spec"].get("ports") or ():
-            if wanted in (port.get("port"), port.get("name")):
-                wanted = port.get("targetPort", port["port"])
-                break
-        else:
-            raise CommandError(f"Service {target['metadata']['name']} does not have a service port {text}")
-    if isinstance(wanted, int):
-        return wanted
-    for container in pod["spec"].get("containers") or ():
-        for port in container.get("ports") or ():
-            if port.get("name") == wanted:
-                return int(port["containerPort"])
-    raise CommandError(f"Pod '{pod['metadata']['name']}' does not have a named port '{wanted}'")
+    addresses = addresses_of(session.flags.many("address"))
+    ports = [
+        ports_of(number if ":" not in text and not local.isdigit() else local, number)
+        for text, (local, _), number in zip(texts, words, numbers, strict=True)
+    ]
+    await _Forwarder(session, pod, addresses).run(ports)
 
 
 class _Forwarder:
-    def __init__(self, session: Session, pod: Object) -> None:
+    def __init__(self, session: Session, pod: Object, addresses: list[Address]) -> None:
         self._session = session
         self._pod = pod
+        self._addresses = addresses
         self._tasks = Supervisor("port-forward")
         self._path = ""
         self._servers: list[asyncio.Server] = []
         self._taken: set[asyncio.StreamWriter] = set()  # connections that are still open
 
-    async def run(self, ports: list[tuple[int, int]]) -> None:
+    async def run(self, ports: list[Ports]) -> None:
         """Listen until the command is stopped. Raises CommandError where no port can be listened on."""
         metadata = self._pod["metadata"]
         pods = await self._session.resolve("pods")
         self._path = self._session.path_of(pods, metadata["namespace"], metadata["name"], "portforward")
         try:
-            for local, remote in ports:
-                await self._listen(local, remote)
+            if not any([await self._listen(each) for each in ports]):
+                shown = " ".join(map(str, ports))
+                raise CommandError(f"unable to listen on any of the requested ports: [{shown}]")
             await asyncio.get_running_loop().create_future()
         finally:
             for server in self._servers:
@@ -98,24 +75,28 @@ class _Forwarder:
             for writer in self._taken:  # of which the carrying ended before it began
                 writer.close()
 
-    async def _listen(self, local: int, remote: int) -> None:
-        addresses = self._session.flags.many("address")
-        hosts = [h for a in addresses for h in (LOCALHOST if a == "localhost" else (a,))]
-        before = len(self._servers)
-        for host in hosts:
+    async def _listen(self, ports: Ports) -> bool:
+        """Whether the port can be listened on where it has to be; says so where not."""
+        refused: list[str] = []
+        listening, failing = set[bool](), set[bool]()
+        for address in self._addresses:
             try:
-                server = await asyncio.start_server(lambda r, w: self._handle(r, w, remote), host, local)
+                server = await asyncio.start_server(
+                    lambda r, w: self._handle(r, w, ports.remote), address.host, ports.local
+                )
             except OSError as error:
-                if host != LOCALHOST[1]:
-                    self._session.err(f"Unable to listen on port {local}: Listeners failed to create: {error}")
+                refused.append(address.refused(ports.local, error))
+                failing.add(address.loopback)
                 continue
+            listening.add(address.loopback)
             self._servers.append(server)
-            local = server.sockets[0].getsockname()[1]
-            shown = f"[{host}]" if ":" in host else host
-            self._session.out(f"Forwarding from {shown}:{local} -> {remote}")
+            ports.local = server.sockets[0].getsockname()[1]
+            self._session.out(f"Forwarding from {address.at(ports.local)} -> {ports.remote}")
             self._session.stdout.flush()
-        if len(self._servers) == before:
-            raise CommandError(f"unable to listen on any of the requested ports: [{{{local} {remote}}}]")
+        if failing - listening:
+            why = f"Listeners failed to create with the following errors: [{' '.join(refused)}]"
+            self._session.err(f"Unable to listen on port {ports.local}: {why}")
+        return not failing - listening
 
     def _handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, remote: int) -> None:
         self._taken.add(writer)
