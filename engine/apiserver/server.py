@@ -190,7 +190,9 @@ class ApiServer:
                 metrics=admission_metrics,
                 provide=self._provide_namespace,
                 configuration=load_configuration(
-                    self.config.admission_control_config_file, release=definitions.release
+                    file := self.config.admission_control_config_file,
+                    enabled=self.config.enable_admission_plugins if file is not None else (),
+                    release=definitions.release,
                 ),
                 identity=apiserver_id(self.config.name),
             )

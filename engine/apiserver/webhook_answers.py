@@ -6,6 +6,7 @@ apiserver pkg/util/webhook client.go, whose scheme knows the reviews of both ver
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -22,16 +23,26 @@ _STATUS = GVK("", "v1", "Status")
 _MESSAGE = 2048  # of an answer that failed no more is shown
 
 
-def answered(data: bytes, *, code: int, content_type: str, wanted: GVK, form: Struct) -> Object:
-    """The object of a kind and form that an answer is. Raises UnmarshalError."""
+def answered(
+    data: bytes,
+    *,
+    code: int,
+    content_type: str,
+    wanted: GVK,
+    form: Struct,
+    versions: Sequence[str] = _VERSIONS,
+    scheme: str = _SCHEME,
+) -> Object:
+    """The object of a kind and form that an answer is, for a scheme that knows these versions. Raises
+    UnmarshalError."""
     if not data:
         raise UnmarshalError(f"0-length response with status code: {code} and content type: {content_type}")
     found = _value(data)
     gvk = _kind(found, wanted)
     if gvk != _STATUS and (gvk.group, gvk.kind) != (wanted.group, wanted.kind):
-        raise _unregistered(gvk)
-    if gvk.version not in _VERSIONS:
-        raise _unregistered(gvk)
+        raise _unregistered(gvk, scheme)
+    if gvk.version not in versions:
+        raise _unregistered(gvk, scheme)
     if gvk != _STATUS:
         check(found, form)
     if gvk != wanted:
@@ -82,5 +93,5 @@ def _kind(value: Any, default: GVK) -> GVK:
     return GVK(group, version, kind or default.kind)
 
 
-def _unregistered(gvk: GVK) -> UnmarshalError:
-    return UnmarshalError(f'no kind "{gvk.kind}" is registered for version "{gvk.api_version}" in scheme "{_SCHEME}"')
+def _unregistered(gvk: GVK, scheme: str) -> UnmarshalError:
+    return UnmarshalError(f'no kind "{gvk.kind}" is registered for version "{gvk.api_version}" in scheme "{scheme}"')

@@ -61,6 +61,10 @@ class Credentials:
         found = next((each for each in self._names(server) if each in self._users), None)
         return User(self._users[found], self._folder) if found is not None else None
 
+    def current(self) -> User | None:
+        """Who is meant where only one server is asked. Raises CredentialsError."""
+        return User(self._users[self._current], self._folder) if self._current in self._users else None
+
     def _names(self, server: str) -> Iterator[str]:
         yield from _patterns(server)
         host, _, port = server.rpartition(":")

@@ -20,6 +20,7 @@ NAMES = (
     "NodeRestriction",
     "TaintNodesByCondition",
     "AlwaysPullImages",
+    "ImagePolicyWebhook",
     "PodSecurity",
     "PodNodeSelector",
     "Priority",

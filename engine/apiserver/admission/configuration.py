@@ -20,12 +20,12 @@ from engine.api.validation import placement
 from engine.api.validation.problems import Problems
 from engine.apiserver.admission import quota_cover
 from engine.apiserver.admission.hook_files import HookFiles, HookFilesError, hook_files
+from engine.apiserver.admission.image_policy_settings import ImagePolicy, ImagePolicyError, image_policy
 from engine.apiserver.admission.manifests.loading import PLUGINS
 from engine.apiserver.admission.optional import events
 
 _API_VERSIONS = ("apiserver.config.k8s.io/v1", "apiserver.k8s.io/v1alpha1")
 _TOLERATIONS = "podtolerationrestriction.admission.k8s.io/v1alpha1"
-_UNREAD = ("ImagePolicyWebhook",)
 
 
 class AdmissionConfigurationError(Exception):
@@ -40,6 +40,7 @@ class AdmissionConfiguration(NamedTuple):
     tolerations: tuple[Object, ...] = ()
     permissible_tolerations: tuple[Object, ...] = ()
     hooks: Mapping[str, HookFiles] = MappingProxyType({})  # of webhooks and policies, by their plugins
+    image_policy: ImagePolicy | None = None
 
 
 def load_configuration(
@@ -47,9 +48,6 @@ def load_configuration(
 ) -> AdmissionConfiguration:
     """Raises AdmissionConfigurationError, also for a plugin of `enabled` that has to be configured and is not."""
     parts = _parts(file) if file is not None else {}
-    for name in _UNREAD:
-        if name in parts:
-            raise _failed(name, "a configuration of this plugin is not read here")
     standards = _checked(parts, "PodSecurity", dict.fromkeys(pod_security.API_VERSIONS, pod_security.KIND))
     _fields(standards)
     _without_problems("PodSecurity", pod_security.problems_of(standards))
@@ -68,6 +66,7 @@ def load_configuration(
         tuple(tolerations.get("default") or ()),
         tuple(tolerations.get("whitelist") or ()),
         {name: _hook_files(name, parts[name], release) for name in PLUGINS if name in parts},
+        _image_policy(parts, asked="ImagePolicyWebhook" in enabled),
     )
 
 
@@ -122,6 +121,19 @@ def _hook_files(plugin: str, part: Any, release: tuple[int, int]) -> HookFiles:
     try:
         return hook_files(plugin, part, release)
     except HookFilesError as error:
+        raise _failed(plugin, str(error)) from error
+
+
+def _image_policy(parts: Mapping[str, Any], *, asked: bool) -> ImagePolicy | None:
+    """Of a plugin that is on: what is said of another is not read."""
+    plugin = "ImagePolicyWebhook"
+    if not asked:
+        return None
+    if plugin not in parts:
+        raise _failed(plugin, "no config specified")
+    try:
+        return image_policy(_object(parts, plugin))
+    except ImagePolicyError as error:
         raise _failed(plugin, str(error)) from error
 
 

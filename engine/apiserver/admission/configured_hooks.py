@@ -4,24 +4,42 @@ from __future__ import annotations
 
 from engine.api.resources import ResourceRegistry
 from engine.api.schema import Definitions, load_definitions
+from engine.apiserver.admission.attributes import Plugin
 from engine.apiserver.admission.configuration import AdmissionConfiguration, AdmissionConfigurationError
 from engine.apiserver.admission.hook_files import HookFiles
 from engine.apiserver.admission.manifests.files import ManifestError
 from engine.apiserver.admission.manifests.metrics import ManifestMetrics
 from engine.apiserver.admission.manifests.source import Manifests, Reading
 from engine.apiserver.admission.metrics import AdmissionMetrics
+from engine.apiserver.admission.optional import ImagePolicyWebhook
+from engine.apiserver.image_reviews import ImageReviews
 from engine.apiserver.webhook_credentials import Credentials, CredentialsError
 from engine.clock import Clock, VirtualClock
+from engine.rng import Rng
 
 
 def check_hooks(configuration: AdmissionConfiguration, version: str) -> None:
     """Raises AdmissionConfigurationError for files with which a server of this version would not start."""
+    image_policy_plugins(configuration, VirtualClock(), Rng(0))
     if configuration.hooks:
         definitions, resources = load_definitions(version), ResourceRegistry.for_version(version)
         configured = ConfiguredHooks(configuration, definitions, resources, AdmissionMetrics(), VirtualClock(), "")
         for plugin in configuration.hooks:
             configured.credentials(plugin)
             configured.manifests(plugin)
+
+
+def image_policy_plugins(configuration: AdmissionConfiguration, clock: Clock, chance: Rng) -> list[Plugin]:
+    """ImagePolicyWebhook, where a file says what it asks. Raises AdmissionConfigurationError."""
+    policy = configuration.image_policy
+    if policy is None:
+        return []
+    try:
+        reviews = ImageReviews(policy.kubeconfig, backoff=policy.backoff, chance=chance)
+    except CredentialsError as error:
+        told = f'couldn\'t init admission plugin "{ImagePolicyWebhook.name}": {error}'
+        raise AdmissionConfigurationError(told) from error
+    return [ImagePolicyWebhook(clock, policy, reviews)]
 
 
 class ConfiguredHooks:

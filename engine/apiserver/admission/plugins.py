@@ -15,7 +15,7 @@ from engine.apiserver.admission.certificates import (
     PodCertificateSigning,
 )
 from engine.apiserver.admission.configuration import AdmissionConfiguration
-from engine.apiserver.admission.configured_hooks import ConfiguredHooks
+from engine.apiserver.admission.configured_hooks import ConfiguredHooks, image_policy_plugins
 from engine.apiserver.admission.declared_features import NodeDeclaredFeatureValidator
 from engine.apiserver.admission.device_access import DeviceAccess
 from engine.apiserver.admission.escalation import RBACEscalation
@@ -117,6 +117,7 @@ def all_plugins(
         NodeRestriction(lookup, authorizer),
         TaintNodesByCondition(),
         AlwaysPullImages(),
+        *image_policy_plugins(configuration, clock, names.stream("image-policy")),
         PodSecurity(
             lookup,
             caches,

@@ -1,10 +1,8 @@
-"""Plugins that are off unless they are asked for (`ktui up --enable-admission-plugins`).
-
-Of upstream's, ImagePolicyWebhook is left out: what it asks is a webhook that only a kubeconfig of its own can name.
-"""
+"""Plugins that are off unless they are asked for (`ktui up --enable-admission-plugins`)."""
 
 from engine.apiserver.admission.optional.always import AlwaysAdmit, AlwaysDeny
 from engine.apiserver.admission.optional.events import EventRateLimit
+from engine.apiserver.admission.optional.image_policy import ImagePolicyWebhook
 from engine.apiserver.admission.optional.images import AlwaysPullImages
 from engine.apiserver.admission.optional.namespaces import NamespaceAutoProvision, NamespaceExists
 from engine.apiserver.admission.optional.owners import OwnerReferencesPermissionEnforcement
@@ -23,6 +21,7 @@ __all__ = [
     "DenyServiceExternalIPs",
     "EventRateLimit",
     "ExtendedResourceToleration",
+    "ImagePolicyWebhook",
     "LimitPodHardAntiAffinityTopology",
     "NamespaceAutoProvision",
     "NamespaceExists",
