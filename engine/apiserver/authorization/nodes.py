@@ -153,7 +153,9 @@ class NodeAuthorizer:
         return _unrelated(node)
 
     async def _volume(self, node: str, asked: Attributes) -> str | None:
-        volume = await self._lookup.find(VOLUMES, "", asked.name)
+        if not asked.name:
+            return "No Object name found"
+        volume = await self._lookup.find(VOLUMES, "", asked.name) if not asked.namespace else None
         claim = ((volume or {}).get("spec") or {}).get("claimRef") or {}
         question = asked._replace(namespace=claim.get("namespace", ""), name=claim.get("name", ""))
         return await self._related(node, question, claims_of) if claim else _unrelated(node)
@@ -162,6 +164,8 @@ class NodeAuthorizer:
         """Whether the object itself names the node."""
         if not asked.name:
             return "No Object name found"
+        if asked.namespace and gvr != _POD_CERTIFICATES:  # of which there are none in namespaces
+            return _unrelated(node)
         found = await self._lookup.find(gvr, asked.namespace, asked.name)
         return None if ((found or {}).get("spec") or {}).get("nodeName") == node else _unrelated(node)
 
