@@ -342,7 +342,7 @@ CASES: dict[str, tuple[GVK, Object, list[str]]] = {
         GVK("networking.k8s.io", "v1", "NetworkPolicy"),
         meta(spec={"ingress": [{"ports": [{"port": 80, "endPort": 79}]}]}),
         [
-            "spec.ingress[0].ports[0].endPort: Invalid value: 80: must be greater than or equal to `port`",
+            "spec.ingress[0].ports[0].endPort: Invalid value: 79: must be greater than or equal to `port`",
         ],
     ),
     "an exception outside of its block": (

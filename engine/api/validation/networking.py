@@ -71,7 +71,7 @@ def _policy_port(port: Object, path: str, problems: Problems) -> None:
     port_or_name(number, f"{path}.port", problems)
     if end is not None and not isinstance(number, str):
         if end < number:
-            problems.invalid(f"{path}.endPort", number, "must be greater than or equal to `port`")
+            problems.invalid(f"{path}.endPort", end, "must be greater than or equal to `port`")
         problems.all_invalid(f"{path}.endPort", end, text.port_number(end))
 
 
