@@ -13,7 +13,7 @@ from engine.api.types import Object, copy_object
 
 FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
 # What is stored where objects of the server's own kinds are, which do not go with a definition.
-_OVERLAPPING = frozenset(
+OVERLAPPING = frozenset(
     (("apiregistration.k8s.io", "apiservices"), ("apiextensions.k8s.io", "customresourcedefinitions"))
 )
 
@@ -29,7 +29,7 @@ class Outcome(Enum):
 def without_objects(definition: Object) -> Outcome | None:
     """Why a definition has no objects that would have to go; None where it may have some."""
     spec = definition["spec"]
-    if (spec["group"], spec["names"]["plural"]) in _OVERLAPPING:
+    if (spec["group"], spec["names"]["plural"]) in OVERLAPPING:
         return Outcome.OVERLAPPING
     return None if is_true(definition, "Established") else Outcome.NEVER
 

@@ -6,6 +6,7 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -114,17 +115,25 @@ class CustomVersion:
     @cached_property
     def published(self) -> dict[str, Object]:
         """The definitions of the kind and of its list, by name."""
-        name = published_name(self.gvk)
-        list_kind = self.names.get("listKind") or f"{self.gvk.kind}List"
+        name, list_kind = self._name, self.names.get("listKind") or f"{self.gvk.kind}List"
         return {
             name: published(self.gvk, self.raw, self._selectable),
-            list_name(self.gvk, list_kind): published_list(self.gvk, list_kind, self.names["plural"], name),
+            self._free(list_name(self.gvk, list_kind)): published_list(self.gvk, list_kind, self.names["plural"], name),
         }
+
+    @property
+    def _name(self) -> str:
+        return self._free(published_name(self.gvk))
+
+    def _free(self, name: str) -> str:
+        """Upstream's merge of OpenAPI documents numbers what has the name of something else (kube-openapi
+        pkg/aggregator)."""
+        numbered = (f"{name}_v{n}" for n in count(2))
+        return next(each for each in chain([name], numbered) if each not in self._definitions.raw)
 
     @cached_property
     def schema(self) -> Schema:
-        name = published_name(self.gvk)
-        schema = Schema(self._definitions, self.published[name], name)
+        schema = Schema(self._definitions, self.published[self._name], self._name)
         schema.status_apart = "status" in self.subresources
         schema.fixed = False
         return schema

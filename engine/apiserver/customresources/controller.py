@@ -17,7 +17,7 @@ from engine.api.apply import track_update
 from engine.api.crd import naming
 from engine.api.crd.approval import approval_condition
 from engine.api.crd.definitions import ExtendedDefinitions
-from engine.api.crd.deletion import without_objects
+from engine.api.crd.deletion import OVERLAPPING, without_objects
 from engine.api.crd.nonstructural import structure_condition, structure_violations
 from engine.api.crd.registration import custom_versions, resources, served, stored_resource
 from engine.api.crd.version import CustomVersion
@@ -215,14 +215,15 @@ class CustomResourceDefinitions:
         if known is not None and known.signature == signature:
             return known
         versions = custom_versions(self._definitions.root, definition)
+        versions = [each for each in versions if each.gvk[:2] not in self._registry.built_in]
         return Served(signature, _storage(definition), resources(definition, versions), versions)
 
     async def _end_watches(self, known: Served) -> None:
         """Watches of what has changed end, so that their clients come again and get what is served now; those of what
-        is gone have seen the last of it."""
+        is gone have seen the last of it. What is stored among the server's own objects shares their cache."""
         for info in known.resources[:1]:
             cache = self._backend.caches.of(info)
-            if cache is not None:
+            if cache is not None and (info.gvr.group, info.gvr.resource) not in OVERLAPPING:
                 await cache.freshness.catch_up(self._backend.storage.store.revision)
                 cache.close()
 

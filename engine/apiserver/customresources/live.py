@@ -13,6 +13,7 @@ class LiveRegistry(ResourceRegistry):
     def __init__(self, builtin: ResourceRegistry) -> None:
         super().__init__(builtin.version, builtin)
         self._builtin = tuple(builtin)
+        self.built_in = frozenset(info.gvr[:2] for info in builtin)
         self._custom: tuple[ResourceInfo, ...] = ()
         self._stand_in: tuple[ResourceInfo, ...] = ()
 
