@@ -67,3 +67,34 @@ def test_go_yaml_v3_takes_one_before_a_space_for_the_sign_alone() -> None:
     assert load("{p: a?b}", scalars=resolve_v3) == {"p": "a?b"}
     with pytest.raises(YamlError, match="did not find expected ',' or '}'"):
         load("{p: a? b}", scalars=resolve_v3)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (r'''a: "it\'s"''', {"a": "it's"}),
+        ('a: "x\\\'y \\"\\\'"\nb: ["q\\\'", \'a\\\', "\\\\\'"]', {"a": "x'y \"'", "b": ["q'", "a\\", "\\'"]}),
+        (b'a: "\xc3\xa9\\\'"', {"a": "é'"}),
+        (r"""{p: "a?b\'c"}""", {"p": "a?b'c"}),
+        (r"a: x\/y", {"a": r"x\/y"}),
+        (r'a: "x\\/y"', {"a": r"x\/y"}),
+        (r"a: 'x\/y'", {"a": r"x\/y"}),
+    ],
+)
+def test_an_apostrophe_may_be_escaped(text: str | bytes, value: Any) -> None:
+    assert load(text) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (r'a: "x\/y"', ""),
+        ('a: 1\nb: "it\\\'s \\/"', "line 2: "),
+        (r'''a: "\'\q"''', ""),
+        ('a: "\\\'"\nb: "\\q"', "line 2: "),
+    ],
+)
+def test_a_slash_may_not(text: str, line: str) -> None:
+    with pytest.raises(YamlError) as raised:
+        load(text)
+    assert str(raised.value) == f"yaml: {line}found unknown escape character"

@@ -15,6 +15,7 @@ from typing import Any
 import yaml
 from yaml.nodes import Node, ScalarNode, SequenceNode
 
+from engine.api.golang.yaml_escapes import slash_of, with_quotes_bare
 from engine.api.yaml_aliases import has_excessive_aliases
 
 _NULL = frozenset(("", "~", "null", "Null", "NULL"))
@@ -61,8 +62,9 @@ def load(document: str | bytes, *, scalars: Callable[[str], Any] | None = None) 
     """
     text = document if isinstance(document, str) else document.decode("utf-8", "replace")
     try:
-        parser = _Parser(document)
-        node = parser.get_node() if parser.check_node() else None
+        node, text = _node(document, text)
+        if "\\/" in text and scalars is not resolve_v3:
+            _refuse_slashes(text)
         if "?" in text and ("{" in text or "[" in text):
             _refuse_key_signs(text, _KEY_SIGN_V3 if scalars is resolve_v3 else _KEY_SIGN)
     except yaml.MarkedYAMLError as error:
@@ -79,6 +81,30 @@ def load(document: str | bytes, *, scalars: Callable[[str], Any] | None = None) 
         return _Values(scalars or resolve).of(node)
     except RecursionError:
         raise _contains_itself(text) from None
+
+
+def _node(document: str | bytes, text: str) -> tuple[Node | None, str]:
+    """The root of the first document, and the text that the parser takes. Raises what the parser raises."""
+    while True:
+        try:
+            parser = _Parser(document)
+            return (parser.get_node() if parser.check_node() else None), text
+        except yaml.scanner.ScannerError as error:
+            if (bare := with_quotes_bare(text, error)) == text:
+                raise
+            document = text = bare
+
+
+def _refuse_slashes(text: str) -> None:
+    if (place := slash_of(text)) is not None:
+        line, column = place
+        raise YamlError(
+            f"yaml: line {line + 1}: found unknown escape character"
+            if line
+            else "yaml: found unknown escape character",
+            line=line + 1,
+            column=column + 1,
+        )
 
 
 def _refuse_key_signs(text: str, sign: re.Pattern[str]) -> None:
