@@ -272,7 +272,7 @@ def test_other_fields_may_not_change() -> None:
         "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing "
         "tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)\n"
         '@@ -64,7 +64,7 @@\n   "SELinuxChangePolicy": null\n  },\n  "ImagePullSecrets": null,\n- "Hostname": "",\n'
-        '+ "Hostname": "other",\n  "Subdomain": "",\n  "SetHostnameAsFQDN": null,\n  "Affinity": null,\n'
+        '+ "Hostname": "other",\n  "Subdomain": "",\n  "Affinity": null,\n  "SchedulerName": "default-scheduler",\n'
     )
 
 

@@ -1,4 +1,4 @@
-"""Pods as field errors show them: the internal types have no JSON tags, and what is shared with the host elsewhere."""
+"""Pods and what they are made from as field errors show them: the internal types have no JSON tags."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from engine.api.validation.go_structs import in_order, struct_shown
 
 _OF_METADATA = ("name", "generateName", "namespace", "labels", "annotations", "ownerReferences", "finalizers")
 _CLAIM_STATUS = "PersistentVolumeClaimStatus"
-_OF_POD = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers")
 
 
 def pod_template(template: Object) -> Object:
@@ -27,6 +26,4 @@ def embedded_metadata(embedded: Object) -> Object:
 
 
 def pod_spec(spec: Object) -> Object:
-    """The internal type keeps what is shared with the host in the security context."""
-    context = {**spec.get("securityContext", {}), **{name: spec[name] for name in _OF_POD if name in spec}}
-    return struct_shown({**spec, "securityContext": context}, "PodSpec")
+    return struct_shown(spec, "PodSpec")

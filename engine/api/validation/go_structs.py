@@ -3,6 +3,8 @@
 A field is written as `Name:kind`, in the order of pkg/apis/*/types.go: `s` a string, `i` a number, `b` a boolean, `q` a
 quantity, `l` a label selector, `r` any JSON, `p` what may be nil, a struct by its name, `*` one that may be nil, `[]`
 many. What is embedded stands in its owner. The name in the published API is Go's in lower case, or follows an `=`.
+
+Since 1.37 the internal types of Pods and volumes have the fields of v1 in v1's order (KEP-6164), but still no tags.
 """
 
 from __future__ import annotations
@@ -21,22 +23,21 @@ _TYPES: Mapping[str, str] = {
         "Volumes:[]Volume InitContainers:[]Container Containers:[]Container "
         "EphemeralContainers:[]EphemeralContainer RestartPolicy:s TerminationGracePeriodSeconds:p "
         "ActiveDeadlineSeconds:p DNSPolicy=dnsPolicy:s NodeSelector:p ServiceAccountName:s "
-        "AutomountServiceAccountToken:p NodeName:s SecurityContext:*PodSecurityContext "
-        "ImagePullSecrets:[]LocalObjectReference Hostname:s Subdomain:s SetHostnameAsFQDN:p Affinity:*Affinity "
-        "SchedulerName:s Tolerations:[]Toleration HostAliases:[]HostAlias PriorityClassName:s Priority:p "
-        "PreemptionPolicy:p DNSConfig=dnsConfig:*PodDNSConfig ReadinessGates:[]PodReadinessGate "
-        "RuntimeClassName:p Overhead:p "
-        "EnableServiceLinks:p TopologySpreadConstraints:[]TopologySpreadConstraint OS=os:*PodOS "
-        "SchedulingGates:[]PodSchedulingGate ResourceClaims:[]PodResourceClaim "
-        "Resources:*ResourceRequirements HostnameOverride:p SchedulingGroup:*PodSchedulingGroup "
-        "EvictionResponders:[]EvictionResponder"
+        "DeprecatedServiceAccount=serviceAccount:s AutomountServiceAccountToken:p NodeName:s HostNetwork:b HostPID:b "
+        "HostIPC:b ShareProcessNamespace:p SecurityContext:*PodSecurityContext "
+        "ImagePullSecrets:[]LocalObjectReference Hostname:s Subdomain:s Affinity:*Affinity SchedulerName:s "
+        "Tolerations:[]Toleration HostAliases:[]HostAlias PriorityClassName:s Priority:p "
+        "DNSConfig=dnsConfig:*PodDNSConfig ReadinessGates:[]PodReadinessGate RuntimeClassName:p "
+        "EnableServiceLinks:p PreemptionPolicy:p Overhead:p TopologySpreadConstraints:[]TopologySpreadConstraint "
+        "SetHostnameAsFQDN:p OS=os:*PodOS HostUsers:p SchedulingGates:[]PodSchedulingGate "
+        "ResourceClaims:[]PodResourceClaim Resources:*ResourceRequirements HostnameOverride:p "
+        "SchedulingGroup:*PodSchedulingGroup EvictionResponders:[]EvictionResponder"
     ),
     "PodSecurityContext": (
-        "HostNetwork:b HostPID:b HostIPC:b ShareProcessNamespace:p HostUsers:p "
         "SELinuxOptions=seLinuxOptions:*SELinuxOptions WindowsOptions:*WindowsSecurityContextOptions "
         "RunAsUser:p RunAsGroup:p RunAsNonRoot:p "
         "SupplementalGroups:p SupplementalGroupsPolicy:p FSGroup=fsGroup:p "
-        "FSGroupChangePolicy=fsGroupChangePolicy:p Sysctls:[]Sysctl SeccompProfile:*Profile AppArmorProfile:*Profile "
+        "Sysctls:[]Sysctl FSGroupChangePolicy=fsGroupChangePolicy:p SeccompProfile:*Profile AppArmorProfile:*Profile "
         "SELinuxChangePolicy=seLinuxChangePolicy:p"
     ),
     "Container": (
@@ -76,10 +77,10 @@ _TYPES: Mapping[str, str] = {
         "AWSElasticBlockStore=awsElasticBlockStore:*AWSElasticBlockStoreVolumeSource GitRepo:*GitRepoVolumeSource "
         "Secret:*SecretVolumeSource NFS=nfs:*NFSVolumeSource ISCSI=iscsi:*ISCSIVolumeSource "
         "Glusterfs:*GlusterfsVolumeSource PersistentVolumeClaim:*PersistentVolumeClaimVolumeSource "
-        "RBD=rbd:*RBDVolumeSource Quobyte:*QuobyteVolumeSource FlexVolume:*FlexVolumeSource "
+        "RBD=rbd:*RBDVolumeSource FlexVolume:*FlexVolumeSource "
         "Cinder:*CinderVolumeSource CephFS=cephfs:*CephFSVolumeSource Flocker:*FlockerVolumeSource "
         "DownwardAPI:*DownwardAPIVolumeSource FC=fc:*FCVolumeSource AzureFile:*AzureFileVolumeSource "
-        "ConfigMap:*ConfigMapVolumeSource VsphereVolume:*VsphereVirtualDiskVolumeSource "
+        "ConfigMap:*ConfigMapVolumeSource VsphereVolume:*VsphereVirtualDiskVolumeSource Quobyte:*QuobyteVolumeSource "
         "AzureDisk:*AzureDiskVolumeSource PhotonPersistentDisk:*PhotonPersistentDiskVolumeSource "
         "Projected:*ProjectedVolumeSource PortworxVolume:*PortworxVolumeSource ScaleIO:p StorageOS=storageos:p "
         "CSI=csi:*CSIVolumeSource Ephemeral:p Image:*ImageVolumeSource"
@@ -232,10 +233,11 @@ _TYPES: Mapping[str, str] = {
         "GCEPersistentDisk=gcePersistentDisk:*GCEPersistentDiskVolumeSource "
         "AWSElasticBlockStore=awsElasticBlockStore:*AWSElasticBlockStoreVolumeSource "
         "HostPath:*HostPathVolumeSource Glusterfs:*GlusterfsPersistentVolumeSource NFS=nfs:*NFSVolumeSource "
-        "RBD=rbd:*RBDPersistentVolumeSource Quobyte:*QuobyteVolumeSource ISCSI=iscsi:*ISCSIPersistentVolumeSource "
-        "FlexVolume:*FlexPersistentVolumeSource Cinder:*CinderPersistentVolumeSource "
-        "CephFS=cephfs:*CephFSPersistentVolumeSource FC=fc:*FCVolumeSource Flocker:*FlockerVolumeSource "
+        "RBD=rbd:*RBDPersistentVolumeSource ISCSI=iscsi:*ISCSIPersistentVolumeSource "
+        "Cinder:*CinderPersistentVolumeSource CephFS=cephfs:*CephFSPersistentVolumeSource FC=fc:*FCVolumeSource "
+        "Flocker:*FlockerVolumeSource FlexVolume:*FlexPersistentVolumeSource "
         "AzureFile:*AzureFilePersistentVolumeSource VsphereVolume:*VsphereVirtualDiskVolumeSource "
+        "Quobyte:*QuobyteVolumeSource "
         "AzureDisk:*AzureDiskVolumeSource PhotonPersistentDisk:*PhotonPersistentDiskVolumeSource "
         "PortworxVolume:*PortworxVolumeSource ScaleIO:p Local:*LocalVolumeSource StorageOS=storageos:p "
         "CSI=csi:*CSIPersistentVolumeSource"

@@ -55,10 +55,16 @@ ROWS: dict[str, tuple[Object, Object, str]] = {
         pod(volumes=[{"name": "a", "csi": {"driver": "e", "volumeAttributes": {"aKey": "2"}}}]),
         '-    "Driver": "d",\n+    "Driver": "e",\n-     "aKey": "1"\n+     "aKey": "2"\n',
     ),
-    "the host's network is in the security context": (
+    "the host's network is the Pod's own since 1.37": (
         pod(),
         pod(hostNetwork=True),
-        '-  "HostNetwork": false,\n+  "HostNetwork": true,\n',
+        '- "HostNetwork": false,\n+ "HostNetwork": true,\n',
+    ),
+    "both names of the account": (
+        pod(serviceAccountName="a"),
+        pod(serviceAccountName="b"),
+        '- "ServiceAccountName": "a",\n- "DeprecatedServiceAccount": "a",\n'
+        '+ "ServiceAccountName": "b",\n+ "DeprecatedServiceAccount": "b",\n',
     ),
 }
 
@@ -81,6 +87,21 @@ def test_a_refused_change_is_shown(name: str) -> None:
     lines = _updated(before, after).splitlines(keepends=True)[1:]
     assert lines[0].startswith("@@ -")
     assert "".join(line for line in lines if line[0] in "+-") == expected
+
+
+def test_fields_stand_in_the_order_of_v1() -> None:
+    """Three lines around what changed tell of its neighbours."""
+    shown = _updated(pod(), pod(setHostnameAsFQDN=True)).splitlines()[1:]
+    assert [line[2:].partition(":")[0] for line in shown[1:]] == [
+        *('"PreemptionPolicy"', '"Overhead"', '"TopologySpreadConstraints"', '"SetHostnameAsFQDN"'),
+        *('"SetHostnameAsFQDN"', '"OS"', '"HostUsers"', '"SchedulingGates"'),
+    ]
+    before, after = ({"sysctls": [{"name": "kernel.shm_rmid_forced", "value": value}]} for value in "01")
+    shown = _updated(pod(securityContext=before), pod(securityContext=after)).splitlines()[1:]
+    assert [line.strip() for line in shown[-3:]] == ["}", "],", '"FSGroupChangePolicy": null,']
+    old, new = ({"name": "a", "azureDisk": {"diskName": name, "diskURI": "/d"}} for name in "ab")
+    shown = _updated(pod(volumes=[old]), pod(volumes=[new])).splitlines()[1:]
+    assert [line.strip() for line in shown[1:4]] == ['"VsphereVolume": null,', '"Quobyte": null,', '"AzureDisk": {']
 
 
 def test_a_large_pod_is_shown_line_by_line() -> None:
