@@ -35,6 +35,7 @@ class UpOptions:
     enable_admission_plugins: str = ""
     disable_admission_plugins: str = ""
     admission_control_config_file: str = ""
+    token_auth_file: str = ""
     cors_allowed_origins: str = ""
     store: str = "sqlite"
     etcd_endpoints: str = ""
@@ -72,6 +73,8 @@ class UpOptions:
             words.append(f"--disable-admission-plugins={self.disable_admission_plugins}")
         if self.admission_control_config_file:
             words.append(f"--admission-control-config-file={self.admission_control_config_file}")
+        if self.token_auth_file:
+            words.append(f"--token-auth-file={self.token_auth_file}")
         if self.cors_allowed_origins:
             words.append(f"--cors-allowed-origins={self.cors_allowed_origins}")
         files = {"cafile": self.etcd_cafile, "certfile": self.etcd_certfile, "keyfile": self.etcd_keyfile}

@@ -46,6 +46,7 @@ from engine.apiserver.authentication.bootstrap_tokens import BootstrapTokenAuthe
 from engine.apiserver.authentication.constrained_impersonation import SINCE as CONSTRAINED_SINCE
 from engine.apiserver.authentication.constrained_impersonation import Impersonation
 from engine.apiserver.authentication.legacy_tokens import LegacyTokens
+from engine.apiserver.authentication.token_file import TokenFileAuthenticator, read_tokens
 from engine.apiserver.authentication.tokens import ServiceAccountAuthenticator, TokenIssuer
 from engine.apiserver.authentication.x509 import X509Authenticator
 from engine.apiserver.authentication_trust import AuthenticationTrust, trust_config_map
@@ -170,6 +171,8 @@ class ApiServer:
         legacy = LegacyTokens(lookup, self._loopback, world.clock, used, release=definitions.release)
         tokens = ServiceAccountAuthenticator(issuer, lookup, legacy, used)
         authenticators = (BootstrapTokenAuthenticator(lookup, world.clock), *authenticators)
+        if self.config.token_auth_file is not None:
+            authenticators = (TokenFileAuthenticator(read_tokens(self.config.token_auth_file)), *authenticators)
         authenticator = UnionAuthenticator((X509Authenticator(definitions.release), tokens, *authenticators))
         further = UnionAuthenticator(authenticators, anonymous=False)
         nodes = NodeAuthorizer(self._caches, lookup, resources, rules=node_rules(definitions.release))

@@ -76,6 +76,9 @@ def up(
     admission_control_config_file: Annotated[
         str, typer.Option(metavar="FILE", help="An AdmissionConfiguration: of PodSecurity, webhooks and others.")
     ] = "",
+    token_auth_file: Annotated[
+        str, typer.Option(metavar="FILE", help='Tokens of users, as lines of token,name,uid,"group1,group2".')
+    ] = "",
     cors_allowed_origins: Annotated[
         str,
         typer.Option(
@@ -126,6 +129,7 @@ def up(
         enable_admission_plugins=enable_admission_plugins,
         disable_admission_plugins=disable_admission_plugins,
         admission_control_config_file=admission_control_config_file,
+        token_auth_file=token_auth_file,
         cors_allowed_origins=cors_allowed_origins,
         store=store,
         etcd_endpoints=etcd_endpoints,

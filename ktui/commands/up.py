@@ -19,6 +19,7 @@ from engine.apiserver.admission.choice import Choice
 from engine.apiserver.admission.configuration import AdmissionConfigurationError, load_configuration
 from engine.apiserver.admission.configured_hooks import check_hooks
 from engine.apiserver.audit import AuditPolicyError, load_policy
+from engine.apiserver.authentication.token_file import TokenFileError, read_tokens
 from engine.apiserver.cors import origin_errors
 from engine.config import ClusterConfig, Component, default_nodes
 from engine.folder import ClusterFolder, ClusterRunningError, FolderError, Running
@@ -111,6 +112,7 @@ def configure(options: UpOptions) -> ClusterConfig:
             enable_admission_plugins=plugins.enabled,
             disable_admission_plugins=plugins.disabled,
             admission_control_config_file=admission_configuration(options, plugins),
+            token_auth_file=token_file(options.token_auth_file),
             cors_allowed_origins=allowed_origins(options.cors_allowed_origins),
             watch_cache_sizes=parse_sizes(options.watch_cache_sizes),
             **store_fields(options),
@@ -197,6 +199,18 @@ def check_audit(options: UpOptions) -> None:
         load_policy(Path(options.audit_policy_file))
     except AuditPolicyError as error:
         raise UsageError(f"--audit-policy-file: {error}") from error
+
+
+def token_file(path: str) -> Path | None:
+    """Raises UsageError for a file that the server would not start with."""
+    if not path:
+        return None
+    file = Path(path).absolute()
+    try:
+        read_tokens(file)
+    except TokenFileError as error:
+        raise UsageError(f"--token-auth-file: {error}") from error
+    return file
 
 
 def admission_plugins(options: UpOptions) -> Choice:

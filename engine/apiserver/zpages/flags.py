@@ -30,6 +30,7 @@ def flags(config: ClusterConfig, *, secure_port: int) -> dict[str, str]:
         "default-watch-cache-size": str(config.watch_cache_size),
         "disable-admission-plugins": _list(config.disable_admission_plugins),
         "enable-admission-plugins": _list(config.enable_admission_plugins),
+        "enable-bootstrap-token-auth": "true",
         "enable-priority-and-fairness": "true",
         "etcd-cafile": str(config.etcd_cafile or ""),
         "etcd-certfile": str(config.etcd_certfile or ""),
@@ -43,6 +44,7 @@ def flags(config: ClusterConfig, *, secure_port: int) -> dict[str, str]:
         "service-account-issuer": _list((ISSUER,)),
         "service-cluster-ip-range": config.service_cidr,
         "service-node-port-range": PortRange(NODE_PORTS).span,
+        "token-auth-file": str(config.token_auth_file or ""),
         "watch-cache": "true",
         "watch-cache-sizes": _list(sizes),
     }
