@@ -1,5 +1,6 @@
 """Mutating admission comes before the storage compares revisions and fills in what an update leaves out (store.go
-Update, rest.BeforeUpdate): webhooks are shown what the client has sent, and what they make of it counts."""
+Update, rest.BeforeUpdate): webhooks are shown what the client has sent, as Go writes it, and what they make of it
+counts."""
 
 from __future__ import annotations
 
@@ -59,3 +60,35 @@ async def test_a_revision_that_a_webhook_makes_is_the_one_that_is_compared(hooks
         hooks.answers["a"] = patching(operation)
         answer = await hooks.client.send("PATCH", PATH, body={"data": {"n": str(number)}}, headers=MERGE)
         assert answer.status == code, operation
+
+
+NOTHING = {"disruptionsAllowed": 0, "currentHealthy": 0, "desiredHealthy": 0, "expectedPods": 0}
+STRUCTS: dict[str, tuple[str, Object, Object]] = {
+    "a budget": ("/apis/policy/v1/namespaces/default/poddisruptionbudgets", {"spec": {"minAvailable": 1}},
+                 {"status": NOTHING}),
+    "a quota": ("/api/v1/namespaces/default/resourcequotas", {"spec": {"hard": {"pods": "1"}}}, {"status": {}}),
+    "a role": ("/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles", {}, {"rules": None}),
+    "an ingress": ("/apis/networking.k8s.io/v1/namespaces/default/ingresses",
+                   {"spec": {"defaultBackend": {"service": {"name": "x", "port": {"number": 80}}}}},
+                   {"status": {"loadBalancer": {}}}),
+}  # fmt: skip
+
+
+async def test_webhooks_and_policies_are_shown_what_a_struct_has_though_nobody_said_it(hooks: Hooks) -> None:
+    rules = [{"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"],
+              "resources": ["poddisruptionbudgets", "resourcequotas", "roles", "ingresses"]}]  # fmt: skip
+    condition = "has(object.status) || object.rules == null"
+    same = patching({"op": "add", "path": "/metadata/labels", "value": {"a": "b"}})
+    await hooks.register("Mutating", "a", same, rules=rules, matchConditions=[{"name": "n", "expression": condition}])
+    for case, (path, said, shown) in STRUCTS.items():
+        metadata: Object = {"name": "x", "labels": {"a": "b"}}
+        body = {"metadata": metadata, **said}
+        for verb, at in (("POST", path), ("PUT", f"{path}/x")):
+            hooks.world.tracer.recent.clear()
+            answer = await hooks.client.send(verb, at, body=body)
+            assert answer.status < 300, case
+            asked: Object = hooks.asked[-1][1]["object"]
+            assert {name: asked[name] for name in shown} == shown, case
+            told = [span.detail["annotations"] for span in hooks.world.tracer.recent if "annotations" in span.detail]
+            assert '"mutated":false' in told[0]["mutation.webhook.admission.k8s.io/round_0_index_0"], case
+            metadata["resourceVersion"] = answer.body["metadata"]["resourceVersion"]

@@ -15,6 +15,7 @@ from typing import Any
 from engine.api.autoscaler_versions import has_kept, to_v1, to_v2
 from engine.api.resource_table import (
     ADMISSION,
+    APIEXTENSIONS,
     APIREGISTRATION,
     AUTHENTICATION,
     AUTHORIZATION,
@@ -144,9 +145,23 @@ def _new_status(info: ResourceInfo, obj: Object) -> None:
     if info.custom:
         obj.pop("status", None)
     else:
-        obj["status"] = _copied(_NEW_STATUS.get((info.gvr.group, info.kind), {}))
-        if info.gvk == _OLD_AUTOSCALER:
-            obj["status"]["currentReplicas"] = 0  # which only its first version does not leave out
+        obj["status"] = _zero_status(info)
+
+
+def _zero_status(info: ResourceInfo) -> Object:
+    status: Object = _copied(_NEW_STATUS.get((info.gvr.group, info.kind), {}))
+    if info.gvk == _OLD_AUTOSCALER:
+        status["currentReplicas"] = 0  # which only its first version does not leave out
+    return status
+
+
+def fill_status(info: ResourceInfo, obj: Object) -> None:
+    """Give an object that says nothing of its status the one that it has in Go, where it is a struct."""
+    apart = "status" in info.subresources and not info.custom and info.gvr.group not in _REVIEW_GROUPS
+    if apart and "status" not in obj:
+        obj["status"] = _zero_status(info)
+        if (info.gvr.group, info.kind) == (APIEXTENSIONS, "CustomResourceDefinition"):
+            obj["status"]["acceptedNames"] = {"plural": "", "kind": ""}
 
 
 def prepare_for_update(info: ResourceInfo, new: Object, old: Object) -> None:

@@ -17,7 +17,7 @@ from engine.apiserver.admission.expression_errors import ExpressionError
 from engine.apiserver.admission.metrics import error_type
 from engine.apiserver.admission.policies import Bound, Concerned, Policies, Undecided
 from engine.apiserver.admission.reinvocation import Reinvocation
-from engine.apiserver.admission.requests import kind_of, retyped, take_over
+from engine.apiserver.admission.requests import fill, kind_of, retyped, take_over
 from engine.clock import wall
 
 _TEST_FAILED = ": test failed"  # how evanphx/json-patch tells of an operation `test` that has found something else
@@ -52,6 +52,7 @@ class MutatingAdmissionPolicy(Policies):
         """All policies are gone through; then the first failure refuses, and names the others as causes."""
         if self._idle():
             return False
+        fill(attributes)
         concerned = list[Concerned]()  # which they are is decided of the object as it was before any of them
         failures = list[_Failure]()
         async for each in self._concerned(attributes):

@@ -8,8 +8,9 @@ from engine.api.errors import ApiError, internal
 from engine.api.go_schemes import internal_package, registered, scheme_of
 from engine.api.resources import ResourceInfo
 from engine.api.schema import Definitions
+from engine.api.strategies.strategy import fill_status
 from engine.api.types import GVK, GVR, Object, copy_object
-from engine.apiserver.admission.attributes import Attributes
+from engine.apiserver.admission.attributes import Attributes, Operation
 
 
 def retyped(definitions: Definitions, gvk: GVK, obj: Object, *, strict: bool) -> Object:
@@ -42,6 +43,14 @@ def _check_kind(definitions: Definitions, gvk: GVK, obj: Object) -> None:
     if said.kind != gvk.kind:
         into = f"{internal_package(gvk.group)}.{gvk.kind}"
         raise ApiError(500, "", f"converting ({said.version}.{said.kind}) to ({into}): unknown conversion")
+
+
+def fill(attributes: Attributes) -> None:
+    """Give the object of a write what a struct of Go has though the client says nothing of it, and what whoever
+    changes it is shown."""
+    obj, resource = attributes.object, attributes.resource
+    if obj is not None and attributes.operation is not Operation.CONNECT and obj.get("kind") == resource.kind:
+        fill_status(resource, obj)
 
 
 def take_over(attributes: Attributes, obj: Object, changed: Object, *, patched: bool = False) -> bool:

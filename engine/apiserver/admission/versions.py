@@ -5,6 +5,7 @@ Source: apiserver pkg/admission/conversion.go (VersionedAttributes), which conve
 
 from __future__ import annotations
 
+from engine.api.nil_lists import with_nils
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object, copy_object
 from engine.apiserver.admission.attributes import Attributes, Operation
@@ -17,11 +18,11 @@ class Versions:
         self._storage = storage
 
     async def shown(self, attributes: Attributes, resource: ResourceInfo, obj: Object | None) -> Object | None:
-        """An object of the request as the resource has it. Raises ApiError 500, in the words of a conversion that
-        fails."""
+        """An object of the request as the resource has it, and as Go writes it. Raises ApiError 500, in the words of a
+        conversion that fails."""
         if obj is None or attributes.operation is Operation.CONNECT:
             return obj
-        return await self._converted(attributes, obj, attributes.resource, resource)
+        return with_nils(await self._converted(attributes, obj, attributes.resource, resource))
 
     async def read_back(self, attributes: Attributes, resource: ResourceInfo, obj: Object) -> Object:
         """What was shown, and somebody changed, in the version of the request. Raises ApiError 500."""

@@ -27,7 +27,7 @@ from engine.apiserver.admission.manifests.source import Manifests
 from engine.apiserver.admission.matching import CONFIGURATION, Criteria, Matcher
 from engine.apiserver.admission.metrics import ADMIT, AdmissionMetrics
 from engine.apiserver.admission.reinvocation import Reinvocation
-from engine.apiserver.admission.requests import kind_of, request_of, retyped, take_over
+from engine.apiserver.admission.requests import fill, kind_of, request_of, retyped, take_over
 from engine.apiserver.admission.versions import Versions
 from engine.apiserver.authorization import UnionAuthorizer
 from engine.apiserver.cacher.caches import WatchCaches
@@ -276,7 +276,9 @@ class MutatingAdmissionWebhook(_Webhooks):
 
     async def _all(self, attributes: Attributes, rounds: Reinvocation) -> bool:
         changed_any = False
-        for hook in await self._hooks(attributes):
+        if hooks := await self._hooks(attributes):
+            fill(attributes)
+        for hook in hooks:
             resource = await self._concerned(attributes, hook)
             identity = f"{hook.configuration}/{hook.name}"
             if resource is None or (attributes.reinvoked and not rounds.is_due(identity)):
