@@ -35,6 +35,7 @@ class ClientCertificate(NamedTuple):
     fingerprint: str = ""  # SHA-256 of the certificate, in hexadecimal; "" where a subject is all there is
     uids: tuple[str, ...] = ()
     verified: bool = True
+    ends: float | None = None  # seconds since 1970; None where a subject is all there is
 
 
 @dataclass(slots=True)

@@ -342,7 +342,8 @@ def _subject(tls: ssl.SSLObject) -> ClientCertificate | None:
             elif attribute == UID_ATTRIBUTE:
                 uids.append(value)
     fingerprint = hashlib.sha256(tls.getpeercert(True) or b"").hexdigest()
-    return ClientCertificate(name, tuple(organizations), fingerprint, tuple(uids), is_verified(tls))
+    ends = float(ssl.cert_time_to_seconds(peer["notAfter"]))
+    return ClientCertificate(name, tuple(organizations), fingerprint, tuple(uids), is_verified(tls), ends)
 
 
 def _takes_gzip(accept_encoding: str) -> bool:

@@ -78,6 +78,7 @@ from engine.apiserver.identity_lease import IdentityLease, apiserver_id
 from engine.apiserver.legacy_token_tracking import TRACKED_SINCE, TRACKING_KEY, LegacyTokenTracking, tracking_config_map
 from engine.apiserver.loopback import Loopback
 from engine.apiserver.metrics.access_metrics import AccessMetrics
+from engine.apiserver.metrics.certificate_metrics import certificate_lifetimes
 from engine.apiserver.metrics.request_metrics import RequestMetrics
 from engine.apiserver.metrics.token_metrics import TokenMetrics
 from engine.apiserver.nonresource import NonResource
@@ -108,6 +109,7 @@ from engine.apiserver.stored_values import StoredValues
 from engine.apiserver.streaming import NodeConnector
 from engine.apiserver.system_namespaces import SystemNamespaces
 from engine.apiserver.zpages.flags import flags
+from engine.clock import Clock
 from engine.config import ClusterConfig
 from engine.rng import Rng
 from engine.store.types import Store
@@ -173,7 +175,9 @@ class ApiServer:
         authenticators = (BootstrapTokenAuthenticator(lookup, world.clock), *authenticators)
         if self.config.token_auth_file is not None:
             authenticators = (TokenFileAuthenticator(read_tokens(self.config.token_auth_file)), *authenticators)
-        authenticator = UnionAuthenticator((X509Authenticator(definitions.release), tokens, *authenticators))
+        lifetimes = certificate_lifetimes()
+        certificates = X509Authenticator(definitions.release, Clock(), lifetimes)
+        authenticator = UnionAuthenticator((certificates, tokens, *authenticators))
         further = UnionAuthenticator(authenticators, anonymous=False)
         nodes = NodeAuthorizer(self._caches, lookup, resources, rules=node_rules(definitions.release))
         authorizer = UnionAuthorizer((PrivilegedGroups(), nodes, rbac))
@@ -271,6 +275,7 @@ class ApiServer:
                 *access.families(),
                 *(impersonation.metrics.families() if impersonation.constrained else ()),
                 *used.families(),
+                lifetimes,
                 *audited.families(),
                 *self._addresses.families_of_metrics(),
                 *self._node_ports.metrics.families(),

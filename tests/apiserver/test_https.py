@@ -269,6 +269,13 @@ async def test_a_certificate_that_nobody_vouches_for_is_unauthorized(served: Ser
             assert response.status == code
             assert code != 401 or (body["kind"], body["message"], body["reason"]) == UNAUTHORIZED
 
+    async with served.session(served.pki.admin) as session, session.get("/metrics") as response:
+        told = (await response.text()).splitlines()
+    lives = [line.partition("_expiration_seconds_")[2] for line in told if line.startswith("apiserver_client_cert")]
+    assert lives[0] == 'bucket{le="0"} 1'  # the expired one
+    assert lives[-1] == "count 7"  # with this request's own
+    assert lives[-3:-1][0] == 'bucket{le="+Inf"} 7'
+
 
 async def test_a_token_counts_beside_a_certificate_that_nobody_vouches_for(served: Served, tmp_path: Path) -> None:
     other = kept_pki(tmp_path / "other", ["127.0.0.1"], datetime.now(UTC))
