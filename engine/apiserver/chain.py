@@ -159,7 +159,7 @@ class Chain:
             return _failed(error)
         except StoreError as error:
             # What etcd says is passed on as it is (apiserver handlers/responsewriters/status.go, ErrorToAPIStatus).
-            is_etcds = str(error).startswith("etcdserver: ")
+            is_etcds = str(error).startswith(("etcdserver: ", "rpc error: "))
             return _failed(ApiError(500, "", str(error)) if is_etcds else unavailable(str(error)))
         except RecursionError:  # Go looks deeper into a body than Python can call
             return _failed(bad_request(TOO_DEEP))

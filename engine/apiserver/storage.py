@@ -30,6 +30,7 @@ from engine.store.types import (
     DeleteRange,
     InMemory,
     KeyValue,
+    MessageTooLargeError,
     Put,
     Range,
     RangeResponse,
@@ -230,7 +231,7 @@ class Storage:
         key = info.key(namespace, name).encode()
         obj = self.ordered(info, obj)
         stored = await self._in_storage(info, obj)
-        put = Put(key, self.encoded(info, stored), await self._lease(info))
+        put = _sendable(Put(key, self.encoded(info, stored), await self._lease(info)))
         with self.metrics.request("create", info.gvr):
             response = await self.store.txn([Compare(key, "mod", "=", 0)], [put], cause=cause)
         return await self._written(info, obj, stored, response.revision) if response.succeeded else None
@@ -254,7 +255,7 @@ class Storage:
         key = info.key(namespace, name).encode()
         obj = self.ordered(info, obj)
         stored = await self._in_storage(info, obj)
-        put = Put(key, self.encoded(info, stored), await self._lease(info))
+        put = _sendable(Put(key, self.encoded(info, stored), await self._lease(info)))
         with self.metrics.request("update", info.gvr):
             response = await self.store.txn([Compare(key, "mod", "=", expected)], [put], cause=cause)
         return await self._written(info, obj, stored, response.revision) if response.succeeded else None
@@ -346,3 +347,11 @@ def check_name(name: str) -> None:
 
 def _at(obj: Object, revision: int) -> Object:
     return {**obj, "metadata": versioned({**obj["metadata"]}, revision)}
+
+
+def _sendable(put: Put) -> Put:
+    """Raises MessageTooLargeError."""
+    size = len(put.key) + len(put.value)
+    if size > MessageTooLargeError.most:
+        raise MessageTooLargeError(size)
+    return put

@@ -73,6 +73,17 @@ class RequestTooLargeError(StoreError):
         super().__init__("etcdserver: request is too large")
 
 
+class MessageTooLargeError(RequestTooLargeError):
+    """More than etcd's client sends in one message, so that no etcd is asked (etcd client/v3, options.go)."""
+
+    reason = "ResourceExhausted"
+    most = 2 * 1024 * 1024
+
+    def __init__(self, size: int) -> None:
+        said = f"trying to send message larger than max ({size} vs. {self.most})"
+        StoreError.__init__(self, f"rpc error: code = {self.reason} desc = {said}")
+
+
 class KeyValue(NamedTuple):
     key: bytes
     value: bytes

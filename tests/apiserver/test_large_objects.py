@@ -37,3 +37,24 @@ async def test_what_is_applied_needs_its_owners(client: Client) -> None:
                 CONFIGMAPS, name, sent, namespace="default", content_type=APPLY_PATCH, field_manager="me"
             )
         assert (caught.value.code, caught.value.reason) == (500, "")
+
+
+@pytest.mark.parametrize(
+    ("finalizers", "message"),
+    [
+        (100_000, "etcdserver: request is too large"),
+        (150_000, "rpc error: code = ResourceExhausted desc = trying to send message larger than max"),
+    ],
+)
+async def test_what_is_too_large_without_its_owners_too(client: Client, finalizers: int, message: str) -> None:
+    """TestObjectSizeResponses of test/integration/controlplane."""
+    small = await client.create(CONFIGMAPS, config_map("small"), namespace="default")
+    held = ["sample/sample"] * finalizers
+    large: Object = {**config_map("web"), "metadata": {"name": "web", "finalizers": held}}
+    with pytest.raises(ApiError, match=message) as caught:
+        await client.create(CONFIGMAPS, large, namespace="default")
+    assert (caught.value.code, caught.value.reason) == (500, "")
+    small["metadata"]["finalizers"] = held
+    with pytest.raises(ApiError, match=message) as caught:
+        await client.update(CONFIGMAPS, small)
+    assert (caught.value.code, caught.value.reason) == (500, "")
