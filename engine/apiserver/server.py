@@ -28,6 +28,7 @@ from engine.api.types import (
     Object,
 )
 from engine.api.wire import Request, Response
+from engine.apiserver.access import Access
 from engine.apiserver.actions.binding import BindingAction
 from engine.apiserver.actions.eviction import EvictionAction
 from engine.apiserver.actions.reviews import Reviews
@@ -41,20 +42,11 @@ from engine.apiserver.aggregation.api_services import ApiServices
 from engine.apiserver.audit import Auditor, load_policy
 from engine.apiserver.audit.log import AuditLog
 from engine.apiserver.audit.metrics import AuditMetrics
-from engine.apiserver.authentication import Authenticator, UnionAuthenticator
-from engine.apiserver.authentication.bootstrap_tokens import BootstrapTokenAuthenticator
+from engine.apiserver.authentication import Authenticator
 from engine.apiserver.authentication.constrained_impersonation import SINCE as CONSTRAINED_SINCE
 from engine.apiserver.authentication.constrained_impersonation import Impersonation
-from engine.apiserver.authentication.legacy_tokens import LegacyTokens
-from engine.apiserver.authentication.token_file import TokenFileAuthenticator, read_tokens
-from engine.apiserver.authentication.tokens import ServiceAccountAuthenticator, TokenIssuer
-from engine.apiserver.authentication.x509 import X509Authenticator
+from engine.apiserver.authentication.tokens import TokenIssuer
 from engine.apiserver.authentication_trust import AuthenticationTrust, trust_config_map
-from engine.apiserver.authorization import UnionAuthorizer
-from engine.apiserver.authorization.nodes import NodeAuthorizer
-from engine.apiserver.authorization.policy_objects import node_rules
-from engine.apiserver.authorization.rbac import RBACAuthorizer
-from engine.apiserver.authorization.union import PrivilegedGroups
 from engine.apiserver.backend import Backend
 from engine.apiserver.bootstrap import bootstrap, first_address, keep, kubernetes_service, retarget
 from engine.apiserver.cacher.caches import WatchCaches
@@ -78,9 +70,7 @@ from engine.apiserver.identity_lease import IdentityLease, apiserver_id
 from engine.apiserver.legacy_token_tracking import TRACKED_SINCE, TRACKING_KEY, LegacyTokenTracking, tracking_config_map
 from engine.apiserver.loopback import Loopback
 from engine.apiserver.metrics.access_metrics import AccessMetrics
-from engine.apiserver.metrics.certificate_metrics import certificate_lifetimes
 from engine.apiserver.metrics.request_metrics import RequestMetrics
-from engine.apiserver.metrics.token_metrics import TokenMetrics
 from engine.apiserver.nonresource import NonResource
 from engine.apiserver.pod_logs import PodLogs
 from engine.apiserver.protobuf import Encoder
@@ -109,7 +99,6 @@ from engine.apiserver.stored_values import StoredValues
 from engine.apiserver.streaming import NodeConnector
 from engine.apiserver.system_namespaces import SystemNamespaces
 from engine.apiserver.zpages.flags import flags
-from engine.clock import Clock
 from engine.config import ClusterConfig
 from engine.rng import Rng
 from engine.store.types import Store
@@ -161,26 +150,20 @@ class ApiServer:
         storage = Storage(store, self._caches, EventLeases(store, world.clock), order)
         lookup = StorageLookup(storage, resources)
         self._resources = resources
-        rbac = RBACAuthorizer(
-            roles=self._cache(ROLES),
-            role_bindings=self._cache(ROLE_BINDINGS),
-            cluster_roles=self._cache(CLUSTER_ROLES),
-            cluster_role_bindings=self._cache(CLUSTER_ROLE_BINDINGS),
-        )
         issuer = TokenIssuer(world.clock, rng.stream("tokens"), key=service_account_key)
         self._loopback = Loopback(lambda request: self._chain.handle(request))
-        used = TokenMetrics()
-        legacy = LegacyTokens(lookup, self._loopback, world.clock, used, release=definitions.release)
-        tokens = ServiceAccountAuthenticator(issuer, lookup, legacy, used)
-        authenticators = (BootstrapTokenAuthenticator(lookup, world.clock), *authenticators)
-        if self.config.token_auth_file is not None:
-            authenticators = (TokenFileAuthenticator(read_tokens(self.config.token_auth_file)), *authenticators)
-        lifetimes = certificate_lifetimes()
-        certificates = X509Authenticator(definitions.release, Clock(), lifetimes)
-        authenticator = UnionAuthenticator((certificates, tokens, *authenticators))
-        further = UnionAuthenticator(authenticators, anonymous=False)
-        nodes = NodeAuthorizer(self._caches, lookup, resources, rules=node_rules(definitions.release))
-        authorizer = UnionAuthorizer((PrivilegedGroups(), nodes, rbac))
+        access = Access(
+            self._caches,
+            lookup,
+            resources,
+            config=self.config,
+            release=definitions.release,
+            clock=world.clock,
+            issuer=issuer,
+            loopback=self._loopback,
+            authenticators=authenticators,
+        )
+        authorizer = access.authorizer
         admission_metrics = AdmissionMetrics()
         if plugins is None:
             plugins = all_plugins(
@@ -189,7 +172,7 @@ class ApiServer:
                 resources=resources,
                 names=rng.stream("volumes"),
                 clock=world.clock,
-                rbac=rbac,
+                rbac=access.rbac,
                 authorizer=authorizer,
                 storage=storage,
                 definitions=definitions,
@@ -235,7 +218,9 @@ class ApiServer:
             patcher=Patcher(self.backend, creater, updater),
             deleter=deleter,
             watches=WatchOpener(self.backend, encoder),
-            reviews=Reviews(authorizer, rbac, tokens, further, world.clock, version=self.kubernetes_version),
+            reviews=Reviews(
+                authorizer, access.rbac, access.tokens, access.further, world.clock, version=self.kubernetes_version
+            ),
             logs=PodLogs(world),
             components=ComponentStatuses(self.backend, lookup),
             usage=ResourceMetrics(self.backend),
@@ -259,7 +244,7 @@ class ApiServer:
         storage.converter = WebhookConverter(lookup, rng.stream("conversions"))
         payloads = Payloads(definitions)
         self._debug = DebugEndpoints(self.backend, self.config, traces or RecentTraces(world.tracer), payloads=payloads)
-        requests, access, audited = RequestMetrics(), AccessMetrics(), AuditMetrics()
+        requests, accesses, audited = RequestMetrics(), AccessMetrics(), AuditMetrics()
         self._auditor = self._make_auditor(audited)
         self._flow_caches = [self._cache_of_any_version(resource) for resource in _FLOW_RESOURCES]
         levels = PriorityLevels(world.clock, self._flow_caches[1])
@@ -272,10 +257,10 @@ class ApiServer:
             levels,
             flags=flags(self.config, secure_port=_SECURE_PORT),
             families=lambda: (
-                *access.families(),
+                *accesses.families(),
                 *(impersonation.metrics.families() if impersonation.constrained else ()),
-                *used.families(),
-                lifetimes,
+                *access.token_metrics.families(),
+                access.certificate_lifetimes,
                 *audited.families(),
                 *self._addresses.families_of_metrics(),
                 *self._node_ports.metrics.families(),
@@ -283,7 +268,7 @@ class ApiServer:
         )
         self._chain = Chain(
             world=world,
-            authenticator=authenticator,
+            authenticator=access.authenticator,
             authorizer=authorizer,
             impersonation=impersonation,
             rest=rest,
@@ -291,7 +276,7 @@ class ApiServer:
             payloads=payloads,
             flows=FlowClassifier(*self._flow_caches),
             metrics=requests,
-            access=access,
+            access=accesses,
             audit_ids=rng.stream("audit-ids"),
             levels=levels,
             deadlines=Deadlines(world, self._tasks),
