@@ -8,6 +8,7 @@ from __future__ import annotations
 from engine.api.errors import ApiError
 from engine.kubectl.arguments import split_arguments
 from engine.kubectl.command import Command
+from engine.kubectl.describe import generic
 from engine.kubectl.describe.registry import describer_for
 from engine.kubectl.errors import Aggregate, CommandError, OtherNamespaceError, of
 from engine.kubectl.flags import Flag, Type
@@ -47,6 +48,8 @@ async def run(session: Session) -> None:
         describer = describer_for(info.resource.gvr.group, info.resource.kind)
         try:
             if session.from_files:
+                if not info.name and describer is generic.describe:  # that asks with a client of its own
+                    raise CommandError("name is required")
                 info.refresh(await session.get(info.resource, info.name, info.namespace))
             text = await describer(session, info.object, show_events=show_events)
         except (ApiError, CommandError) as error:

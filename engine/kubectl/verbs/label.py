@@ -134,7 +134,10 @@ class _Editor:
             after = recorded(self.session, after)
         if self._local:
             info.object = after
-        elif self.noun == "annotation" or before["metadata"].get(self.map_name) != after["metadata"][self.map_name]:
+        elif (
+            self.noun == "annotation"
+            or (before.get("metadata") or {}).get(self.map_name) != after["metadata"][self.map_name]
+        ):
             patch = two_way_merge_patch(before, after)
             info.refresh(
                 await self.session.patch(
@@ -165,7 +168,7 @@ class _Editor:
             self.session.out(f"{'' if self.one else ' '}{key}={values[key]}")
 
     def _changed(self, obj: Object) -> Object:
-        metadata = obj["metadata"]
+        metadata = obj.get("metadata") or {}
         values = dict(metadata.get(self.map_name) or {})
         if not self.session.flags.on("overwrite"):
             self._refuse_overwrite(values)
@@ -195,7 +198,7 @@ class _Editor:
     def _operation(self, before: Object, after: Object) -> str:
         if self.noun == "annotation":
             return self.done
-        old = before["metadata"].get(self.map_name) or {}
+        old = (before.get("metadata") or {}).get(self.map_name) or {}
         new = after["metadata"].get(self.map_name) or {}
         if old == new:
             return "not labeled"

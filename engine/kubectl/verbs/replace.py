@@ -95,10 +95,11 @@ def _saves(session: Session, obj: Object) -> bool:
 async def _send(session: Session, info: Info, obj: Object, query: dict[str, str]) -> Object:
     if session.flags.on("force"):
         return await session.create(info.resource, info.namespace, obj, **query)
-    if not obj["metadata"].get("resourceVersion"):
+    metadata = obj.get("metadata") or {}
+    if not metadata.get("resourceVersion"):
         with suppress(ApiError):  # what is not there yet the server may make: that is for it to say
             live = await session.get(info.resource, info.name, info.namespace)
-            obj = {**obj, "metadata": {**obj["metadata"], "resourceVersion": live["metadata"]["resourceVersion"]}}
+            obj = {**obj, "metadata": {**metadata, "resourceVersion": live["metadata"]["resourceVersion"]}}
     path = session.path_of(info.resource, info.namespace, info.name, session.flags.text("subresource"))
     replaced: Object = await session.request("PUT", path, query=query, body=obj)
     return replaced

@@ -66,6 +66,8 @@ async def _wait_for(session: Session, condition: str, timeout: float) -> None:
         visited += 1
         left = max(0.0, deadline - session.clock.monotonic())
         try:
+            if not item.name:
+                raise CommandError("resource name must be provided")
             if timeout and not left:
                 raise _too_late(item, kind)
             if kind == "delete" and not timeout:
