@@ -75,6 +75,7 @@ class ClusterConfig(BaseModel):
     enable_admission_plugins: tuple[str, ...] = ()  # besides those that are on by default
     disable_admission_plugins: tuple[str, ...] = ()
     admission_control_config_file: Path | None = None  # an AdmissionConfiguration (apiserver.config.k8s.io/v1)
+    anonymous_auth: bool = True  # who shows nothing is anonymous, and not refused
     token_auth_file: Path | None = None  # tokens, and who shows each
     cors_allowed_origins: tuple[str, ...] = ()  # regular expressions; pages of these origins may read answers
     watch_cache_size: int = Field(default=1000, ge=1)  # events that each resource keeps for its watches

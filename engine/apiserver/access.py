@@ -59,7 +59,7 @@ class Access:
             *authenticators,
         )
         certificates = X509Authenticator(release, Clock(), self.certificate_lifetimes)
-        self.authenticator = UnionAuthenticator((certificates, self.tokens, *others))
+        self.authenticator = UnionAuthenticator((certificates, self.tokens, *others), anonymous=config.anonymous_auth)
         self.further = UnionAuthenticator(others, anonymous=False)
         self.rbac = RBACAuthorizer(
             roles=self._cache(ROLES),

@@ -219,7 +219,13 @@ class ApiServer:
             deleter=deleter,
             watches=WatchOpener(self.backend, encoder),
             reviews=Reviews(
-                authorizer, access.rbac, access.tokens, access.further, world.clock, version=self.kubernetes_version
+                authorizer,
+                access.rbac,
+                access.tokens,
+                access.further,
+                world.clock,
+                version=self.kubernetes_version,
+                anonymous=self.config.anonymous_auth,
             ),
             logs=PodLogs(world),
             components=ComponentStatuses(self.backend, lookup),

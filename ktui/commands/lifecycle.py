@@ -76,6 +76,9 @@ def up(
     admission_control_config_file: Annotated[
         str, typer.Option(metavar="FILE", help="An AdmissionConfiguration: of PodSecurity, webhooks and others.")
     ] = "",
+    anonymous_auth: Annotated[
+        str, typer.Option(metavar="BOOL", help="Whether who shows no credential is anonymous; false refuses them.")
+    ] = "true",
     token_auth_file: Annotated[
         str, typer.Option(metavar="FILE", help='Tokens of users, as lines of token,name,uid,"group1,group2".')
     ] = "",
@@ -129,6 +132,7 @@ def up(
         enable_admission_plugins=enable_admission_plugins,
         disable_admission_plugins=disable_admission_plugins,
         admission_control_config_file=admission_control_config_file,
+        anonymous_auth=anonymous_auth,
         token_auth_file=token_auth_file,
         cors_allowed_origins=cors_allowed_origins,
         store=store,

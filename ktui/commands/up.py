@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from engine.api.golang.boolean import parse_bool
 from engine.api.golang.duration import parse_duration
 from engine.api.schema import UnknownVersionError, load_definitions, resolve_version
 from engine.apiserver.admission.choice import Choice
@@ -112,6 +113,7 @@ def configure(options: UpOptions) -> ClusterConfig:
             enable_admission_plugins=plugins.enabled,
             disable_admission_plugins=plugins.disabled,
             admission_control_config_file=admission_configuration(options, plugins),
+            anonymous_auth=anonymous_auth(options.anonymous_auth),
             token_auth_file=token_file(options.token_auth_file),
             cors_allowed_origins=allowed_origins(options.cors_allowed_origins),
             watch_cache_sizes=parse_sizes(options.watch_cache_sizes),
@@ -199,6 +201,14 @@ def check_audit(options: UpOptions) -> None:
         load_policy(Path(options.audit_policy_file))
     except AuditPolicyError as error:
         raise UsageError(f"--audit-policy-file: {error}") from error
+
+
+def anonymous_auth(text: str) -> bool:
+    """Raises UsageError."""
+    try:
+        return parse_bool(text)
+    except ValueError as error:
+        raise UsageError(f"--anonymous-auth: {error}") from error
 
 
 def token_file(path: str) -> Path | None:

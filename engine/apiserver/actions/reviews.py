@@ -40,6 +40,7 @@ class Reviews:
         clock: Clock,
         *,
         version: str,
+        anonymous: bool,
     ) -> None:
         self._authorizer = authorizer
         self._rbac = rbac
@@ -47,6 +48,7 @@ class Reviews:
         self._further = further
         self._clock = clock
         self._version = version
+        self._anonymous = anonymous
 
     @staticmethod
     def check(call: Call, review: Object) -> None:
@@ -116,6 +118,8 @@ class Reviews:
     async def _token(self, token: str, audiences: list[str]) -> Object:
         """Asks as a request would whose header is `Bearer` and the token, but for these audiences. Nobody is told of
         the remarks that are made of it."""
+        if not token and not self._anonymous:
+            return {"user": {}}
         if not token:  # as good as none, so that it is anybody's, and for whom it is asked
             return {"authenticated": True, "user": NOBODY.to_json(), "audiences": audiences}
         try:

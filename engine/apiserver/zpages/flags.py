@@ -22,7 +22,7 @@ def flags(config: ClusterConfig, *, secure_port: int) -> dict[str, str]:
         "admission-control-config-file": str(config.admission_control_config_file or ""),
         "advertise-address": config.host,
         "allow-privileged": "true",
-        "anonymous-auth": "true",
+        "anonymous-auth": str(config.anonymous_auth).lower(),
         "audit-log-path": config.audit_log_path,
         "audit-policy-file": str(config.audit_policy_file or ""),
         "authorization-mode": _list(("Node", "RBAC")),
