@@ -35,6 +35,10 @@ BROKE_IT = {
         "unexpected end of JSON input",
     ),
     "deep YAML": ("POST", YAML, b"[" * 900 + b"]" * 900, "error converting YAML to JSON: yaml: "),
+    "YAML that is deeper than libyaml reads": (
+        "POST", YAML, b"a: 1\nb: " + b"[" * 20_000,
+        "error converting YAML to JSON: yaml: line 2: exceeded max depth of 10000",
+    ),
     "a deep JSON patch": (
         "PATCH", JSON_PATCH, b"[" * 20_000, "error decoding patch: invalid character '[' exceeded max depth",
     ),

@@ -31,6 +31,7 @@ _INTEGER = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+|0[0-7]*|[
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
 _RESOLVED = frozenset(("plain", *(f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null"))))
 _TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:.]+Z)?")
+_TOO_DEEP = "exceeded max depth of 10000"  # Go's is the limit that is told; ours is lower
 _ALIAS = re.compile(r"\*([0-9A-Za-z_-]+)")
 # What go-yaml takes for the sign of a key within a flow collection, where libyaml reads on in a plain scalar.
 _KEY_SIGN = re.compile(r"\?")
@@ -146,7 +147,7 @@ def _contains_itself(text: str) -> YamlError:
         elif isinstance(event, yaml.events.CollectionEndEvent):
             inside = [(anchor, level) for anchor, level in inside if level < depth]
             depth -= 1
-    return YamlError("yaml: exceeded max depth of 10000")
+    return YamlError(f"yaml: {_TOO_DEEP}")
 
 
 def _converted(error: yaml.MarkedYAMLError, text: str) -> YamlError:
@@ -160,6 +161,8 @@ def _converted(error: yaml.MarkedYAMLError, text: str) -> YamlError:
         line = error.context_mark.line
     where = f"line {line}: " if line else ""
     problem = error.problem or "unknown problem parsing YAML content"
+    if problem == "exceeded maximum nesting depth":
+        problem = _TOO_DEEP
     if isinstance(error, yaml.composer.ComposerError) and mark is not None:
         where = ""
         alias = _ALIAS.match(text.splitlines()[mark.line], mark.column)
