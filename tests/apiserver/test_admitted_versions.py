@@ -13,7 +13,7 @@ from engine.api.types import GVR, Object, copy_object
 from engine.controllers.discovery import CUSTOM_RESOURCE_DEFINITIONS
 from tests.apiserver.test_mutating_policies import patching as json_patching
 from tests.apiserver.test_policies import policy, validating
-from tests.apiserver.test_webhooks import Hooks, hooks, patching
+from tests.apiserver.test_webhooks import GROUP, Hooks, hooks, patching
 
 __all__ = ["hooks"]
 V2 = GVR("example.com", "v2", "crows")
@@ -115,6 +115,14 @@ async def test_what_is_not_converted_is_not_asked_about(hooks: Hooks, failure_po
         assert (code, told) == (422, f"failed to configure binding: failed to convert object version: {FAILED}")
     else:
         assert (await hooks.client.create(V2, crow(1)))["spec"] == {"amount": 1}
+    change = {"mutations": [json_patching("[JSONPatch{op: 'test', path: '/kind'}]")], "reinvocationPolicy": "Never"}
+    await policy(hooks.client, "Mutating", {**spec, **change})
+    if failure_policy == "Fail":
+        told = f'policy "p" denied request: failed to configure policy: {FAILED}'
+        assert await _refused(hooks.client.create(V2, crow(1, "d"))) == (403, told)
+    else:
+        assert (await hooks.client.create(V2, crow(1, "d")))["spec"] == {"amount": 1}
+    await hooks.client.delete(GVR(GROUP, "v1", "mutatingadmissionpolicybindings"), "b")
     await hooks.register("Mutating", "a", rules=[ON_V1], failurePolicy=failure_policy)
     refused = await _refused(hooks.client.create(V2, crow(1, "e")))
     assert refused == (500, f"Internal error occurred: {FAILED}")

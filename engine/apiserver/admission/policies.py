@@ -181,10 +181,14 @@ class Policies(Plugin):
                 criteria = criteria._replace(rules=[_EVERYTHING])
             if await self._sources.matcher.match(attributes, criteria) is None:
                 return
+        if self.patches and (why := await self._unconverted(attributes, resource)):
+            if not ignores_failures(policy):
+                yield Undecided(policy, None, f"failed to configure policy: {why}")
+            return
         try:
             found = await self._params(attributes, policy, binding)
-            if found:
-                await self._convert(attributes, resource)
+            if found and not self.patches and (why := await self._unconverted(attributes, resource)):
+                raise ExpressionError(f"failed to convert object version: {why}")
         except ExpressionError as error:
             if not ignores_failures(policy):
                 yield Undecided(policy, binding, f"failed to configure binding: {error}")
@@ -192,13 +196,14 @@ class Policies(Plugin):
         for params in found:
             yield Concerned(policy, binding, resource, params)
 
-    async def _convert(self, attributes: Attributes, resource: ResourceInfo) -> None:
-        """Raises ExpressionError where the request's objects cannot be shown as the resource has them."""
+    async def _unconverted(self, attributes: Attributes, resource: ResourceInfo) -> str:
+        """Why the request's objects cannot be shown as the resource has them; nothing where they can."""
         try:
             for obj in (attributes.object, attributes.old):
                 await self._sources.versions.shown(attributes, resource, obj)
         except ApiError as error:
-            raise ExpressionError(f"failed to convert object version: {error.message}") from None
+            return error.message
+        return ""
 
     async def _bound(self, attributes: Attributes, concerned: Concerned) -> Bound | Undecided | None:
         """What is to be asked about the request as it is now; None where a condition says no, or fails unheard."""
