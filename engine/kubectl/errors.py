@@ -47,11 +47,12 @@ class UnfitError(CommandError):
 
 
 class FatalError(CommandError):
-    """What ends kubectl at once: a line of its log, `place` being where upstream writes it."""
+    """What ends kubectl at once, with `code`: a line of its log, `place` being where upstream writes it."""
 
-    def __init__(self, text: str, place: str) -> None:
+    def __init__(self, text: str, place: str, *, code: int = 1) -> None:
         super().__init__(text)
         self.place = place
+        self.code = code
 
 
 class Aggregate(Exception):

@@ -119,7 +119,7 @@ async def run(
         return leave.code
     except FatalError as error:
         stderr.write(klog.line("F", clock.now(), error.place, str(error)) + "\n")
-        return 1
+        return error.code
     except BrokenPipeError:
         raise  # who read the output went away: that is no server that cannot be reached
     except (CommandError, Aggregate, ApiError, ConnectionError, KubeConfigError) as error:

@@ -13,7 +13,8 @@ import pytest
 
 from engine.kubectl.main import run
 from engine.tasks import Supervisor
-from tests.kubectl.oracle import NO_HOME
+from tests.kubectl.oracle import NO_HOME, ours, real
+from tests.kubectl.parity import normal
 from tests.kubectl.served import served
 
 
@@ -79,3 +80,28 @@ async def test_what_is_sent_and_watched_passes(tmp_path: Path) -> None:
                 assert answer.status == 201
             lines = [await watch.content.readline() for _ in range(1)]
         assert b'"ADDED"' in lines[0]
+
+
+REFUSED = (
+    "--port=-1",
+    "--port=-1 --www=/nonexistent",
+    "--port=-1 --www=/etc/passwd",
+    "--port=-1 --www=/tmp --www-prefix=x",
+    "--port=-1 --disable-filter --accept-hosts=[",
+    "--port=0 --accept-hosts=[",
+    "--port=0 --accept-paths=(",
+    "--port=0 --reject-methods=+",
+    "--port=0 --address=9.9.9.9",
+    "--unix-socket=/nonexistent/x",
+    "--unix-socket=/nonexistent/x --disable-filter",
+)
+
+
+async def test_what_keeps_it_from_serving(tmp_path: Path) -> None:
+    async with served(tmp_path) as server:
+        different = {}
+        for words in REFUSED:
+            told = [await by(f"proxy {words}", kubeconfig=server.kubeconfig) for by in (real, ours)]
+            if len({(each.code, each.stdout, normal(each.stderr)) for each in told}) > 1:
+                different[words] = told
+        assert not different

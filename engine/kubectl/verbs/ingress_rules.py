@@ -72,7 +72,8 @@ def _rules(matches: list[re.Match[str]]) -> Object:
     for match in matches:
         path = "/" + match["path"]
         kind = "Prefix" if path.endswith("*") else "Exact"
-        entry = {"path": path.removesuffix("*"), "pathType": kind, "backend": _backend(match["service"], match["port"])}
+        port, _, _ = match["port"].partition(":")  # there may be more of them, which nobody looks at
+        entry = {"path": path.removesuffix("*"), "pathType": kind, "backend": _backend(match["service"], port)}
         hosts.setdefault(match["host"], []).append(entry)
         host, secret = match["host"], _secret(match["more"])
         if secret is not None and host not in secured:

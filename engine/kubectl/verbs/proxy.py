@@ -6,15 +6,19 @@ Source of the behaviour: kubectl pkg/cmd/proxy/proxy.go and pkg/proxy/proxy_serv
 from __future__ import annotations
 
 import asyncio
+import os
 import re
+import socket
+import stat
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from aiohttp import ClientError, web
 
+from engine.api.crd import patterns
 from engine.client.https import HttpsTransport
 from engine.kubectl.command import Command
-from engine.kubectl.errors import CommandError
+from engine.kubectl.errors import CommandError, FatalError
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.session import Session
 from engine.kubectl.wire_dump import WireDump
@@ -33,10 +37,10 @@ BODY_LIMIT = 64 << 20
 class Filter:
     """Which requests are let through: regular expressions, found anywhere in what they are about."""
 
-    accepted_paths: tuple[re.Pattern[str], ...]
-    rejected_paths: tuple[re.Pattern[str], ...]
-    accepted_hosts: tuple[re.Pattern[str], ...]
-    rejected_methods: tuple[re.Pattern[str], ...]
+    accepted_paths: tuple[str, ...]
+    rejected_paths: tuple[str, ...]
+    accepted_hosts: tuple[str, ...]
+    rejected_methods: tuple[str, ...]
 
     @classmethod
     def of_flags(cls, session: Session) -> Filter:
@@ -49,15 +53,17 @@ class Filter:
         return _any(self.accepted_paths, path) and _any(self.accepted_hosts, host)
 
 
-def _patterns(text: str) -> tuple[re.Pattern[str], ...]:
-    try:
-        return tuple(re.compile(part) for part in text.split(","))
-    except re.error as error:
-        raise CommandError(f"error parsing regexp: {error}") from error
+def _patterns(text: str) -> tuple[str, ...]:
+    """Raises FatalError for one that RE2 does not take."""
+    found = tuple(text.split(","))
+    for pattern in found:
+        if why := patterns.what_is_wrong(pattern):
+            raise FatalError(f"Error compiling re: {why}", "proxy_server.go:83", code=255)
+    return found
 
 
-def _any(patterns: Sequence[re.Pattern[str]], text: str) -> bool:
-    return any(pattern.search(text) for pattern in patterns)
+def _any(found: Sequence[str], text: str) -> bool:
+    return any(patterns.matches(pattern, text) for pattern in found)
 
 
 def host_of(header: str) -> str:
@@ -66,10 +72,10 @@ def host_of(header: str) -> str:
 
 
 class _Proxy:
-    def __init__(self, session: Session, transport: HttpsTransport) -> None:
+    def __init__(self, session: Session, transport: HttpsTransport, passing: Filter | None) -> None:
         self._session = session
         self._transport = transport
-        self._filter = None if session.flags.on("disable-filter") else Filter.of_flags(session)
+        self._filter = passing
         prefix = session.flags.text("api-prefix")
         self._prefix = prefix if prefix.endswith("/") else f"{prefix}/"
 
@@ -107,7 +113,8 @@ async def run(session: Session) -> None:
     flags = session.flags
     if flags.given("port") and flags.text("unix-socket"):
         raise CommandError("cannot set --unix-socket and --port at the same time")
-    runner = web.AppRunner(_application(session, transport), access_log=None, shutdown_timeout=1.0)
+    application = _application(session, _Proxy(session, transport, _filter(session)))
+    runner = web.AppRunner(application, access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     try:
         address = await _listen(session, runner)
@@ -118,12 +125,35 @@ async def run(session: Session) -> None:
         await runner.cleanup()
 
 
-def _application(session: Session, transport: HttpsTransport) -> web.Application:
+def _filter(session: Session) -> Filter | None:
+    if not session.flags.on("disable-filter"):
+        return Filter.of_flags(session)
+    if not session.flags.text("unix-socket"):
+        session.warn(
+            "proxy.go:177", "Request filter disabled, your proxy is vulnerable to XSRF attacks, please be cautious"
+        )
+    return None
+
+
+def _application(session: Session, proxy: _Proxy) -> web.Application:
     application = web.Application(client_max_size=BODY_LIMIT)
-    if folder := session.flags.text("www"):
-        application.router.add_static(session.flags.text("www-prefix"), folder)
-    application.router.add_route("*", "/{path:.*}", _Proxy(session, transport).handle)
+    folder, prefix = session.flags.text("www"), session.flags.text("www-prefix")
+    if folder and _is_folder(session, folder) and prefix.startswith("/"):  # another prefix is that of a host
+        application.router.add_static(prefix, folder)
+    application.router.add_route("*", "/{path:.*}", proxy.handle)
     return application
+
+
+def _is_folder(session: Session, path: str) -> bool:
+    """Says so where it is none; there is nothing to serve then."""
+    try:
+        if stat.S_ISDIR(os.stat(path).st_mode):
+            return True
+        session.warn("proxy.go:205", f"Static file directory {path} is not a directory")
+    except OSError as error:
+        why = f"stat {path}: {os.strerror(error.errno or 0).lower()}"
+        session.warn("proxy.go:203", f"Failed to stat static file directory {path}: {why}")
+    return False
 
 
 async def _listen(session: Session, runner: web.AppRunner) -> str:
@@ -131,13 +161,17 @@ async def _listen(session: Session, runner: web.AppRunner) -> str:
     flags = session.flags
     if not 0 <= flags.number("port") <= 65535:
         raise CommandError(f"listen tcp: address {flags.number('port')}: invalid port")
+    path = flags.text("unix-socket")
     try:
-        if path := flags.text("unix-socket"):
+        if path:
             await web.UnixSite(runner, path).start()
             return path
         await web.TCPSite(runner, flags.text("address"), flags.number("port")).start()
+    except socket.gaierror as error:
+        raise CommandError(f"listen tcp: lookup {flags.text('address')}: no such host") from error
     except OSError as error:
-        raise CommandError(f"listen tcp {flags.text('address')}:{flags.number('port')}: {error.strerror}") from error
+        where = f"unix {path}" if path else f"tcp {flags.text('address')}:{flags.number('port')}"
+        raise CommandError(f"listen {where}: bind: {os.strerror(error.errno or 0).lower()}") from error
     host, port = runner.addresses[0][:2]
     return f"{host}:{port}"
 
