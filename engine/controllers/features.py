@@ -71,6 +71,11 @@ def scales_to_zero(version: str) -> bool:
     return _at_least(version, 1, 37)
 
 
+def looks_at_new_autoscalers_at_once(version: str) -> bool:
+    """What changes in the spec is told from the generation (`HPAGeneration`, beta in 1.37)."""
+    return _at_least(version, 1, 37)
+
+
 def forgets_start_of_suspended_jobs(version: str) -> bool:
     """`MutableSchedulingDirectivesForSuspendedJobs` (KEP-5440, beta in 1.36)."""
     return _at_least(version, 1, 36)

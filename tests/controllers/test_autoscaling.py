@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from engine.api import resource_metrics
-from engine.api.types import DEPLOYMENTS, GVR, PODS, Object
+from engine.api.types import DEPLOYMENTS, GVR, Object
+from engine.config import ClusterConfig
 from engine.controllers.podautoscaler.controller import AUTOSCALERS
 from engine.controllers.podautoscaler.limits import History, normalize
 from engine.controllers.podautoscaler.metrics import MetricError
@@ -333,10 +334,6 @@ async def test_what_the_metrics_api_does_not_tell(world: World) -> None:
 
             return str(await cluster.eventually(reason, found))
 
-        # It looks for the first time after fifteen seconds; by then the Pod that was measured is gone.
-        await world.clock.sleep(10)
-        for each in await cluster.objects(PODS, namespace="default"):
-            await cluster.admin.delete(PODS, each["metadata"]["name"], namespace="default")
         unable = "the HPA was unable to compute the replica count: failed to get cpu utilization: "
         unable += "unable to get metrics for resource cpu: "
         assert await active("FailedGetResourceMetric") == f"{unable}no metrics returned from resource metrics API"
@@ -352,21 +349,46 @@ async def test_what_the_metrics_api_does_not_tell(world: World) -> None:
         assert "failed to get container metrics: container nope not present in metrics for pod default/web-" in said
 
 
-async def test_a_new_autoscaler_waits_for_its_turn_and_what_was_recommended_before_is_no_reason(world: World) -> None:
+def by_cpu(load: str) -> Object:
+    """An autoscaler of web, whose Pods use so much together."""
+    target = {"type": "Utilization", "averageUtilization": 50}
+    return {
+        "metadata": {"name": "web", "annotations": {"ktui.io/cpu-load": load}},
+        "spec": {
+            "maxReplicas": 10,
+            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+            "metrics": [{"type": "Resource", "resource": {"name": "cpu", "target": target}}],
+        },
+    }
+
+
+@pytest.mark.parametrize(("version", "at_once"), [("1.36", False), ("1.37", True)])
+async def test_a_new_or_changed_autoscaler_waits_for_its_turn_up_to_1_36(
+    world: World, version: str, at_once: bool
+) -> None:
+    async with running(world, config=ClusterConfig(kubernetes_version=version)) as cluster, PodHands(cluster):
+
+        async def seen() -> tuple[bool, int | None]:
+            """Whether it was looked at, and which size it wants."""
+            status = (await cluster.admin.get(AUTOSCALERS, "web", namespace="default")).get("status") or {}
+            return bool(status.get("conditions")), status.get("desiredReplicas")
+
+        await make_web(cluster)
+        await world.clock.sleep(60)
+        await cluster.admin.create(AUTOSCALERS, by_cpu("1000m"), namespace="default")
+        await world.clock.sleep(5)
+        assert await seen() == ((True, 4) if at_once else (False, 0))
+        await world.clock.sleep(27)
+        assert await seen() == (True, 4)
+        await cluster.admin.patch(AUTOSCALERS, "web", {"spec": {"minReplicas": 5}}, namespace="default")
+        await world.clock.sleep(5)
+        assert await seen() == (True, 5 if at_once else 4)
+
+
+async def test_a_size_that_earlier_recommendations_ask_for_has_no_reason(world: World) -> None:
     async with running(world) as cluster, PodHands(cluster):
         await make_web(cluster)
-        target = {"type": "Utilization", "averageUtilization": 50}
-        autoscaler: Object = {
-            "metadata": {"name": "web", "annotations": {"ktui.io/cpu-load": "1000m"}},
-            "spec": {
-                "maxReplicas": 10,
-                "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
-                "metrics": [{"type": "Resource", "resource": {"name": "cpu", "target": target}}],
-            },
-        }
-        await cluster.admin.create(AUTOSCALERS, autoscaler, namespace="default")
-        await world.clock.sleep(14.9)
-        assert not (await cluster.admin.get(AUTOSCALERS, "web", namespace="default"))["status"].get("conditions")
+        await cluster.admin.create(AUTOSCALERS, by_cpu("1000m"), namespace="default")
         await cluster.available("web", 4)
         await world.clock.sleep(30)
         less = {"metadata": {"annotations": {"ktui.io/cpu-load": "500m"}}}

@@ -17,7 +17,7 @@ from engine.client import NORMAL, WARNING, object_key
 from engine.controllers.conditions import Conditions, conditions_of, find_condition
 from engine.controllers.controller import Controller
 from engine.controllers.discovery import CUSTOM_RESOURCE_DEFINITIONS, Discovery, parse_api_version
-from engine.controllers.features import scales_to_zero
+from engine.controllers.features import looks_at_new_autoscalers_at_once, scales_to_zero
 from engine.controllers.podautoscaler.limits import History, normalize
 from engine.controllers.podautoscaler.metric_texts import (
     UNSERVED,
@@ -55,8 +55,9 @@ class HorizontalPodAutoscaler(Controller):
         self._tells_zero = scales_to_zero(self.config.kubernetes_version)
         self._histories: dict[str, History] = {}
         self._selections = Selections()
-        # A change waits for its turn as well, that of a new autoscaler too (AddRateLimited in enqueueHPA).
-        self.watch(AUTOSCALERS, _changed, delay=lambda key, old, new: PERIOD)
+        # One that is new or of which more is asked does not wait for its turn; up to 1.36 it did.
+        at_once = looks_at_new_autoscalers_at_once(self.config.kubernetes_version)
+        self.watch(AUTOSCALERS, _changed, delay=None if at_once else lambda key, old, new: PERIOD)
         if self._discovery.has(CUSTOM_RESOURCE_DEFINITIONS):
             self.watch(CUSTOM_RESOURCE_DEFINITIONS, self._discovery.follow)
 
