@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from engine.api.types import Object
-from engine.kubelet.cri import PodSandboxState
+from engine.kubelet.cri import PodSandboxState, PodSandboxStatus
 from engine.kubelet.cri.services import ContainerLog
 from engine.kubelet.kuberuntime.pod_status import PodRuntimeStatus
 from engine.kubelet.status.conditions import conditions
@@ -170,14 +171,6 @@ def test_an_init_container_that_nobody_knows_of_has_done_its_work_once_others_ru
     }
 
 
-def told(of: Object, statuses: list[Object], phase: str, *others: Object, ready: bool = True) -> dict[str, str]:
-    state = PodSandboxState.READY if ready else PodSandboxState.NOTREADY
-    made = conditions(of, holds(sandboxes=(sandbox(state),)), statuses, phase, others)
-    return {
-        item["type"]: " ".join(filter(None, (item["status"], item.get("reason"), item.get("message")))) for item in made
-    }
-
-
 @pytest.mark.parametrize(
     ("of", "statuses", "phase", "expected"),
     [
@@ -214,7 +207,9 @@ def told(of: Object, statuses: list[Object], phase: str, *others: Object, ready:
     ],
 )  # fmt: skip
 def test_conditions(of: Object, statuses: list[Object], phase: str, expected: dict[str, str]) -> None:
-    assert expected.items() <= told(of, statuses, phase).items()
+    made = conditions(of, holds(), statuses, phase, ())
+    told = {each["type"]: " ".join(filter(None, map(each.get, ("status", "reason", "message")))) for each in made}
+    assert expected.items() <= told.items()
 
 
 def test_conditions_stand_in_upstreams_order_with_those_of_others_first() -> None:
@@ -240,8 +235,20 @@ def test_conditions_stand_in_upstreams_order_with_those_of_others_first() -> Non
     )
 
 
-def test_a_stopped_sandbox_is_not_ready_to_start_containers() -> None:
-    assert told(pod(), [status("web", ended(0))], "Succeeded", ready=False)["PodReadyToStartContainers"] == "False"
+@pytest.mark.parametrize(
+    ("sandboxes", "said"),
+    [
+        ((), "no pod sandbox exists"),
+        ((sandbox(PodSandboxState.NOTREADY),), "pod sandbox is not ready"),
+        ((sandbox(PodSandboxState.NOTREADY, 1), sandbox()), "pod sandbox is not ready"),
+        ((replace(sandbox(), ips=()),), "pod sandbox has no IP address"),
+    ],
+)
+def test_why_containers_cannot_be_started_yet(sandboxes: tuple[PodSandboxStatus, ...], said: str) -> None:
+    made = conditions(pod(), holds(sandboxes=sandboxes), [status("web", WAITS)], "Pending", ())
+    assert [made[0][key] for key in ("type", "status", "reason", "message")] == [
+        "PodReadyToStartContainers", "False", "PodSandboxNotReady", said
+    ]  # fmt: skip
 
 
 # -- the patch

@@ -44,11 +44,23 @@ def sandbox_changed(pod: Object, status: PodRuntimeStatus) -> tuple[bool, int, s
     if not status.sandboxes:
         return True, 0, ""
     newest = status.sandboxes[0]
-    ready = sum(sandbox.state == PodSandboxState.READY for sandbox in status.sandboxes)
-    stale = ready > 1 or newest.state != PodSandboxState.READY
-    if stale or newest.config.host_network != pods.host_network(pod) or not newest.ips:
+    if sandbox_flaw(pod, status):
         return True, newest.config.attempt + 1, newest.id
     return False, newest.config.attempt, newest.id
+
+
+def sandbox_flaw(pod: Object, status: PodRuntimeStatus) -> str:
+    """Why containers cannot be started in the sandbox that there is, as the kubelet says it; empty if they can."""
+    if not status.sandboxes:
+        return "no pod sandbox exists"
+    newest = status.sandboxes[0]
+    if sum(sandbox.state == PodSandboxState.READY for sandbox in status.sandboxes) > 1:
+        return "multiple pod sandboxes are ready"
+    if newest.state != PodSandboxState.READY:
+        return "pod sandbox is not ready"
+    if newest.config.host_network != pods.host_network(pod):
+        return "pod sandbox network namespace mode changed"
+    return "" if newest.ips else "pod sandbox has no IP address"
 
 
 def should_restart(pod: Object, container: Object, status: PodRuntimeStatus) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from engine.api.types import Object
 from engine.kubelet import pods
-from engine.kubelet.kuberuntime.pod_status import PodRuntimeStatus, sandbox_changed
+from engine.kubelet.kuberuntime.pod_status import PodRuntimeStatus, sandbox_flaw
 from engine.kubelet.status.phase import any_regular_started
 
 OWNED = (
@@ -25,10 +25,9 @@ def conditions(
 ) -> list[Object]:
     """All conditions in upstream's order: `others`, which are not the kubelet's, first."""
     ready = _containers_ready(pod, statuses, phase)
-    sandbox_ready = not sandbox_changed(pod, status)[0]
     return [
         *(dict(condition) for condition in others),
-        _condition(pod, "PodReadyToStartContainers", sandbox_ready),
+        _ready_to_start_containers(pod, status),
         _initialized(pod, statuses, phase),
         _pod_ready(pod, ready, others),
         ready,
@@ -50,6 +49,11 @@ def _condition(pod: Object, type: str, status: bool, reason: str = "", message: 
 def _names(names: Sequence[str]) -> str:
     """A slice of strings as Go prints it."""
     return f"[{' '.join(names)}]"
+
+
+def _ready_to_start_containers(pod: Object, status: PodRuntimeStatus) -> Object:
+    flaw = sandbox_flaw(pod, status)
+    return _condition(pod, "PodReadyToStartContainers", not flaw, "PodSandboxNotReady" if flaw else "", flaw)
 
 
 def _containers_ready(pod: Object, statuses: Sequence[Object], phase: str) -> Object:
