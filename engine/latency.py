@@ -93,6 +93,10 @@ class Latency:
         self._profile = {name: of for name, of in self._profile.items() if name != step}
         return bounds
 
+    def is_over_at_once(self, step: str) -> bool:
+        """Whether `pause` would not wait: the profile has no latency for a step, and the clock runs."""
+        return step not in self._profile and self._clock.speed > 0
+
     async def pause(self, step: str, times: float = 1.0) -> float:
         """Wait a step out on the model clock and book it to the open span and those around it; its model seconds.
 

@@ -3,6 +3,9 @@
 What has changed is gathered and programmed together, a Service at a time: at once after a pause, else at most once a
 second (kube-proxy's minSyncPeriod). Rules are the same on all nodes but for what is local to one, so one proxy can show
 those of other nodes too: `other_nodes` gives it more `network/NODE/rules` views, worked out when they are looked at.
+
+Where a profile gives the network no latency, a Pod finds what has changed programmed: it starts within the second for
+which changes are gathered, as no Pod of a real cluster does.
 """
 
 from __future__ import annotations
@@ -107,29 +110,42 @@ class ServiceProxy:
                 since = self._world.clock.monotonic() - self._last_sync
                 if since < MIN_SYNC_PERIOD:
                     await self._world.clock.sleep(MIN_SYNC_PERIOD - since)
-                self._last_sync = self._world.clock.monotonic()
-                await self._program()
+                if self._dirty:  # a Pod may have asked meanwhile
+                    await self._program()
         finally:
             self._syncing = False
 
     async def _program(self) -> None:
         """One pass over all that has changed. Its latency is that of the pass and is booked to its first Service."""
-        dirty, self._dirty = self._dirty, {}
-        self.syncs += 1
-        node = NodeView(self._node_name, self._zone)
-        for number, (key, origins) in enumerate(dirty.items()):
+        for number, (key, origins) in enumerate(self._begin_pass().items()):
             first, *others = _by_trace(origins)
             with self._span(key, first) as span:
                 if number == 0:
                     await self._world.latency.pause("network")
-                rules = self._rules_of(key, node)
-                changed = self.table.set(key, rules)
-                detail = {"changed": changed, "rules": [rule.to_json() for rule in rules]}
-                span.detail = detail
+                span.detail = detail = self._set_rules(key)
             # One pass answers changes of several traces: each of them ends with a span of its own.
             for more in others:
                 with self._span(key, more) as span:
                     span.detail = detail
+
+    def _program_at_once(self) -> None:
+        for key, origins in self._begin_pass().items():
+            detail = self._set_rules(key)
+            for group in _by_trace(origins):
+                with self._span(key, group) as span:
+                    span.detail = detail
+
+    def _begin_pass(self) -> dict[str, list[Origin]]:
+        """What is to be programmed, by the keys of Services: why."""
+        self._last_sync = self._world.clock.monotonic()
+        self.syncs += 1
+        dirty, self._dirty = self._dirty, {}
+        return dirty
+
+    def _set_rules(self, key: str) -> dict[str, Any]:
+        """Program a Service; what there is to tell of it."""
+        rules = self._rules_of(key, NodeView(self._node_name, self._zone))
+        return {"changed": self.table.set(key, rules), "rules": [rule.to_json() for rule in rules]}
 
     def _span(self, key: str, origins: Sequence[Origin]) -> AbstractContextManager[Span]:
         return self._world.tracer.span(
@@ -164,6 +180,8 @@ class ServiceProxy:
     def rule(self, ip: str, port: int, node: str) -> Rule | None:
         """What becomes on a node of packets to a virtual address, "" being each of the node's own. Addresses are the
         same on all nodes, so those of this one tell which Service it is."""
+        if self._dirty and self._world.latency.is_over_at_once("network"):
+            Context().run(self._program_at_once)
         rule = self.table.find(ip, port)
         if rule is None or node == self._node_name:
             return rule

@@ -12,6 +12,7 @@ from engine.api.types import ENDPOINT_SLICES, NODES, SERVICES, Object
 from engine.api.wire import ClientCertificate
 from engine.apiserver.server import ApiServer
 from engine.client import Client, InProcessTransport
+from engine.clock import VirtualClock
 from engine.config import ClusterConfig
 from engine.kubelet import Wire
 from engine.network import PodNetwork, ServiceProxy
@@ -19,6 +20,7 @@ from engine.store.sqlite import SqliteStore
 from engine.trace import Hop
 from engine.world import World
 
+JSON_PATCH = "application/json-patch+json"
 ADMIN = ClientCertificate("kubernetes-admin", ("system:masters",))
 PROXY = ClientCertificate("system:kube-proxy")
 
@@ -77,9 +79,7 @@ async def test_rules_follow_services_and_their_endpoints(world: World) -> None:
         await world.clock.sleep(2)
         assert rules(world)["10.96.0.7:80"] == []
         changed = [{"op": "replace", "path": "/endpoints/0/conditions/ready", "value": True}]
-        await admin.patch(
-            ENDPOINT_SLICES, "web-x", changed, namespace="default", content_type="application/json-patch+json"
-        )
+        await admin.patch(ENDPOINT_SLICES, "web-x", changed, namespace="default", content_type=JSON_PATCH)
         await world.clock.sleep(2)
         assert rules(world)["10.96.0.7:80"] == ["10.244.1.2:8080"]
         await admin.delete(SERVICES, "web", namespace="default")
@@ -107,13 +107,38 @@ async def test_changes_within_a_second_are_programmed_together(world: World) -> 
         before = proxy.syncs
         for ready in (False, True, False, True):
             changed = [{"op": "replace", "path": "/endpoints/0/conditions/ready", "value": ready}]
-            await admin.patch(
-                ENDPOINT_SLICES, "web-x", changed, namespace="default", content_type="application/json-patch+json"
-            )
+            await admin.patch(ENDPOINT_SLICES, "web-x", changed, namespace="default", content_type=JSON_PATCH)
             await world.clock.sleep(0.1)
         await world.clock.sleep(3)
 
         assert proxy.syncs - before == 2
+
+
+@pytest.mark.parametrize("latencies", [{}, {"network": (1.0, 1.0)}])
+async def test_without_latencies_a_pod_waits_for_no_pass(
+    virtual_clock: VirtualClock, latencies: dict[str, tuple[float, float]]
+) -> None:
+    """What `helm install --wait` has made is asked by `helm test` within the second, where Pods start at once."""
+    world = World.create(clock=virtual_clock, seed=1, latencies=latencies)
+    async with running(world) as (admin, proxy):
+        network = PodNetwork(proxy, Wire(), {}, "node-1", "default", "10.244.0.9")
+        await make(admin)
+        await virtual_clock.sleep(0.1)  # a pass, after which changes are gathered
+        changed = [{"op": "replace", "path": "/spec/ports/0/port", "value": 81}]
+        await admin.patch(SERVICES, "web", changed, namespace="default", content_type=JSON_PATCH)
+        await virtual_clock.sleep(0.1)
+        before = proxy.syncs
+        if latencies:
+            with pytest.raises(OSError, match="No route to host"):
+                network.ask("10.96.0.7", 81, b"")
+        else:
+            assert network.ask("10.96.0.7", 81, b"") == b""
+        assert proxy.syncs == before + (not latencies)
+
+        await virtual_clock.sleep(3)
+        assert proxy.syncs == before + 1
+        assert "10.96.0.7:81" in rules(world)
+        assert "10.96.0.7:80" not in rules(world)
 
 
 async def test_one_proxy_can_show_the_rules_of_other_nodes(world: World) -> None:
