@@ -13,6 +13,7 @@ from urllib.parse import quote, urlencode
 
 import orjson
 
+from engine.api.golang.json import escaped
 from engine.api.nil_lists import with_nils
 from engine.api.types import Object
 
@@ -96,7 +97,7 @@ class WatchEvent:
     def encoded(self) -> bytes:
         """The event as a line of JSON."""
         if self._encoded is None:
-            self._encoded = orjson.dumps({"type": self.type, "object": with_nils(self.object)}) + b"\n"
+            self._encoded = escaped(orjson.dumps({"type": self.type, "object": with_nils(self.object)}) + b"\n")
         return self._encoded
 
     def __repr__(self) -> str:

@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 import orjson
 from aiohttp import web
 
+from engine.api.golang.json import escaped
 from engine.api.golang.text import unicode_of
 from engine.api.golang.yaml_writer import dump
 from engine.api.nil_lists import with_nils
@@ -176,7 +177,7 @@ class HttpServer:
         # As Go's serializers: a line ends with what machines read, and not with what persons do.
         option = orjson.OPT_INDENT_2 if is_for_a_person(request) else orjson.OPT_APPEND_NEWLINE
         if "content-type" in headers:
-            return orjson.dumps(body, option=option)
+            return escaped(orjson.dumps(body, option=option))
         accept = request.headers.get("accept", "")
         if YAML in accept and likes_yaml(accept):
             headers["content-type"] = YAML
@@ -186,8 +187,8 @@ class HttpServer:
         items = body.get("items") if isinstance(body, dict) else None
         if isinstance(items, list):
             encoded = await self._encoded_list(body, items, typed=not response.untyped)
-            return orjson.dumps(orjson.loads(encoded), option=option) if is_for_a_person(request) else encoded
-        return orjson.dumps(_as_go_has_it(body), option=option)
+            return escaped(orjson.dumps(orjson.loads(encoded), option=option) if is_for_a_person(request) else encoded)
+        return escaped(orjson.dumps(_as_go_has_it(body), option=option))
 
     async def _encoded_list(self, body: dict[str, Any], items: list[Any], *, typed: bool) -> bytes:
         """A list as Go writes it: the items of a typed list do not repeat their kind. A long one is encoded in parts,

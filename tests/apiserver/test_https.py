@@ -296,6 +296,23 @@ async def test_items_of_a_list_do_not_repeat_their_kind(served: Served) -> None:
     assert body["items"][0]["metadata"]["name"] == "a"
 
 
+async def test_json_has_escapes_for_what_html_gives_a_meaning_to(served: Served) -> None:
+    """As Go's encoder writes it, which clients read as any other; YAML has none."""
+    text, escaped = "a && <b> \u2028", r'"a \u0026\u0026 \u003cb\u003e \u2028"'
+    await served.client.create(CONFIGMAPS, config_map("a", k=text), namespace="default")
+    path = CONFIGMAPS.path("default")
+    async with served.session(served.pki.admin) as session:
+        watch = await session.get(path, params={"watch": "1", "resourceVersion": "0"})
+        assert escaped in (await watch.content.readline()).decode()
+        watch.close()
+        for each in (f"{path}/a", path, f"{path}/a?pretty=true", f"{path}?pretty=true"):
+            async with session.get(each) as response:
+                written = await response.text()
+                assert (escaped in written, "&" in written) == (True, False), each
+        async with session.get(f"{path}/a", headers={"accept": "application/yaml"}) as response:
+            assert "a && <b>" in await response.text()
+
+
 async def test_a_role_without_rules_has_null_for_them(served: Served) -> None:
     role = {"apiVersion": ROLES.api_version, "kind": "Role", "metadata": {"name": "a"}}
     made = await served.client.create(ROLES, role, namespace="default")

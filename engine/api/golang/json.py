@@ -15,6 +15,8 @@ import orjson
 _SPACE = " \t\r\n"
 _LITERALS = {"t": "true", "f": "false", "n": "null"}
 _ESCAPES = '"\\/bfnrt'
+_ESCAPED = [(each.encode(), f"\\u{ord(each):04x}".encode()) for each in "&<>\u2028\u2029"]
+_ESCAPED_LETTERS = {ord(each): f"\\u{ord(each):04x}" for each in "&<>\u2028\u2029"}
 _CLOSING = {"{": "}", "[": "]"}
 _BEGINNING = "looking for beginning of value"
 _AFTER = {"}": "after object key:value pair", "]": "after array element"}
@@ -29,17 +31,25 @@ _NUMBER_STATES = {
 
 def written(value: Any) -> str:
     """Keys are sorted, as those of a map, and what HTML gives a meaning to is escaped."""
-    return _escaped(orjson.dumps(value, option=orjson.OPT_SORT_KEYS))
+    return escaped(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).decode()
 
 
 def written_in_order(value: Any) -> str:
     """As a struct is written, whose fields come as they are."""
-    return _escaped(orjson.dumps(value))
+    return escaped(orjson.dumps(value)).decode()
 
 
-def _escaped(encoded: bytes) -> str:
-    text = encoded.decode().replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
-    return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+def escaped(encoded: bytes) -> bytes:
+    """JSON with escapes for what HTML gives a meaning to, and for what ends a line in JavaScript: only within texts is
+    there any of it."""
+    for character, escape in _ESCAPED:
+        encoded = encoded.replace(character, escape)
+    return encoded
+
+
+def escaped_text(text: str) -> str:
+    """As `escaped`, of JSON that is a text yet."""
+    return text.translate(_ESCAPED_LETTERS)
 
 
 def syntax_error(data: bytes | str) -> str:
