@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
-from engine.api.types import CONFIGMAPS, SECRETS, Object
+from engine.api.types import CLUSTER_ROLE_BINDINGS, CONFIGMAPS, SECRETS, Object
+from engine.api.wire import Request
 from engine.controllers.bootstrap import BootstrapSigner, TokenCleaner
 from engine.controllers.bootstrap.signer import detached_signature
 from engine.world import World
 from tests.controllers.cluster import TestCluster, running
+from tests.controllers.test_certificates import answered, asked, served
 
 TYPE = "bootstrap.kubernetes.io/token"
 VALUE = "0123456789abcdef"
@@ -101,3 +103,39 @@ async def test_each_token_signs_the_kubeconfig_of_the_cluster(world: World, info
         await cluster.admin.delete(SECRETS, "bootstrap-token-aaaaaa", namespace="kube-system")
         await world.clock.sleep(5)
         assert set(await signatures(cluster)) == {"gggggg"}
+
+
+async def test_a_node_joins_by_a_token(world: World) -> None:
+    """TLS bootstrapping: who has a token may ask for the client certificate of a kubelet, which is approved and signed
+    by itself (docs: kubelet-tls-bootstrapping)."""
+    roles = {
+        "system:node-bootstrapper": "join",
+        "system:certificates.k8s.io:certificatesigningrequests:nodeclient": "approve",
+    }
+    async with running(world, config=served(world.clock.now())) as cluster:
+        for role, name in roles.items():
+            binding = {
+                "metadata": {"name": name},
+                "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
+                "subjects": [
+                    {"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": "system:bootstrappers"}
+                ],
+            }
+            await cluster.admin.create(CLUSTER_ROLE_BINDINGS, binding)
+        made = token("aaaaaa", **{"usage-bootstrap-authentication": "true"})
+        await cluster.admin.create(SECRETS, made, namespace="kube-system")
+        spec = {
+            "request": asked("system:node:new", "system:nodes"),
+            "signerName": "kubernetes.io/kube-apiserver-client-kubelet",
+            "usages": ["digital signature", "client auth"],
+        }
+        body = {
+            "apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest", "metadata": {"name": "mine"},
+            "spec": spec,
+        }  # fmt: skip
+        headers = {"authorization": f"Bearer aaaaaa.{VALUE}", "content-type": "application/json"}
+        path = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
+        answer = await cluster.api.handle(Request("POST", path, {}, headers, body))
+        assert answer.status == 201
+        assert answer.body["spec"]["username"] == "system:bootstrap:aaaaaa"
+        assert (await answered(cluster))["certificate"]
