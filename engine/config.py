@@ -75,6 +75,7 @@ class ClusterConfig(BaseModel):
     enable_admission_plugins: tuple[str, ...] = ()  # besides those that are on by default
     disable_admission_plugins: tuple[str, ...] = ()
     admission_control_config_file: Path | None = None  # an AdmissionConfiguration (apiserver.config.k8s.io/v1)
+    authorization_mode: tuple[str, ...] = ("Node", "RBAC")  # the authorizers, in the order in which they are asked
     anonymous_auth: bool = True  # who shows nothing is anonymous, and not refused
     token_auth_file: Path | None = None  # tokens, and who shows each
     cors_allowed_origins: tuple[str, ...] = ()  # regular expressions; pages of these origins may read answers

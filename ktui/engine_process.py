@@ -35,6 +35,7 @@ class UpOptions:
     enable_admission_plugins: str = ""
     disable_admission_plugins: str = ""
     admission_control_config_file: str = ""
+    authorization_mode: str = "Node,RBAC"
     anonymous_auth: str = "true"
     token_auth_file: str = ""
     cors_allowed_origins: str = ""
@@ -74,6 +75,8 @@ class UpOptions:
             words.append(f"--disable-admission-plugins={self.disable_admission_plugins}")
         if self.admission_control_config_file:
             words.append(f"--admission-control-config-file={self.admission_control_config_file}")
+        if self.authorization_mode != "Node,RBAC":
+            words.append(f"--authorization-mode={self.authorization_mode}")
         if self.anonymous_auth != "true":
             words.append(f"--anonymous-auth={self.anonymous_auth}")
         if self.token_auth_file:

@@ -14,6 +14,8 @@ from engine.apiserver.authentication.token_file import TokenFileAuthenticator, r
 from engine.apiserver.authentication.tokens import ServiceAccountAuthenticator, TokenIssuer
 from engine.apiserver.authentication.x509 import X509Authenticator
 from engine.apiserver.authorization import UnionAuthorizer
+from engine.apiserver.authorization.always import AlwaysAllow, AlwaysDeny
+from engine.apiserver.authorization.attributes import Authorizer
 from engine.apiserver.authorization.nodes import NodeAuthorizer
 from engine.apiserver.authorization.policy_objects import node_rules
 from engine.apiserver.authorization.rbac import RBACAuthorizer
@@ -67,8 +69,14 @@ class Access:
             cluster_roles=self._cache(CLUSTER_ROLES),
             cluster_role_bindings=self._cache(CLUSTER_ROLE_BINDINGS),
         )
-        nodes = NodeAuthorizer(caches, lookup, resources, rules=node_rules(release))
-        self.authorizer = UnionAuthorizer((PrivilegedGroups(), nodes, self.rbac))
+        modes: dict[str, Authorizer] = {
+            "Node": NodeAuthorizer(caches, lookup, resources, rules=node_rules(release)),
+            "RBAC": self.rbac,
+            "AlwaysAllow": AlwaysAllow(),
+            "AlwaysDeny": AlwaysDeny(),
+        }
+        chosen = (modes[mode] for mode in config.authorization_mode)
+        self.authorizer = UnionAuthorizer((PrivilegedGroups(), *chosen))
 
     def _cache(self, gvr: GVR) -> WatchCache:
         info = self._resources.get(*gvr)

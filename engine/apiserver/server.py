@@ -226,6 +226,7 @@ class ApiServer:
                 world.clock,
                 version=self.kubernetes_version,
                 anonymous=self.config.anonymous_auth,
+                modes=self.config.authorization_mode,
             ),
             logs=PodLogs(world),
             components=ComponentStatuses(self.backend, lookup),

@@ -76,6 +76,9 @@ def up(
     admission_control_config_file: Annotated[
         str, typer.Option(metavar="FILE", help="An AdmissionConfiguration: of PodSecurity, webhooks and others.")
     ] = "",
+    authorization_mode: Annotated[
+        str, typer.Option(metavar="MODES", help="Who is asked what one may: of Node, RBAC, AlwaysAllow, AlwaysDeny.")
+    ] = "Node,RBAC",
     anonymous_auth: Annotated[
         str, typer.Option(metavar="BOOL", help="Whether who shows no credential is anonymous; false refuses them.")
     ] = "true",
@@ -132,6 +135,7 @@ def up(
         enable_admission_plugins=enable_admission_plugins,
         disable_admission_plugins=disable_admission_plugins,
         admission_control_config_file=admission_control_config_file,
+        authorization_mode=authorization_mode,
         anonymous_auth=anonymous_auth,
         token_auth_file=token_auth_file,
         cors_allowed_origins=cors_allowed_origins,

@@ -21,6 +21,7 @@ from engine.apiserver.admission.configuration import AdmissionConfigurationError
 from engine.apiserver.admission.configured_hooks import check_hooks
 from engine.apiserver.audit import AuditPolicyError, load_policy
 from engine.apiserver.authentication.token_file import TokenFileError, read_tokens
+from engine.apiserver.authorization.modes import mode_errors
 from engine.apiserver.cors import origin_errors
 from engine.config import ClusterConfig, Component, default_nodes
 from engine.folder import ClusterFolder, ClusterRunningError, FolderError, Running
@@ -113,6 +114,7 @@ def configure(options: UpOptions) -> ClusterConfig:
             enable_admission_plugins=plugins.enabled,
             disable_admission_plugins=plugins.disabled,
             admission_control_config_file=admission_configuration(options, plugins),
+            authorization_mode=authorization_modes(options.authorization_mode),
             anonymous_auth=anonymous_auth(options.anonymous_auth),
             token_auth_file=token_file(options.token_auth_file),
             cors_allowed_origins=allowed_origins(options.cors_allowed_origins),
@@ -201,6 +203,14 @@ def check_audit(options: UpOptions) -> None:
         load_policy(Path(options.audit_policy_file))
     except AuditPolicyError as error:
         raise UsageError(f"--audit-policy-file: {error}") from error
+
+
+def authorization_modes(text: str) -> tuple[str, ...]:
+    """Raises UsageError."""
+    modes = _names(text)
+    if errors := mode_errors(modes):
+        raise UsageError(", ".join(errors))
+    return modes
 
 
 def anonymous_auth(text: str) -> bool:

@@ -14,7 +14,7 @@ _RESULTS = {Verdict.ALLOW: "allowed", Verdict.DENY: "denied", Verdict.NO_OPINION
 # Users are told by a handful of names, lest each is a time series.
 _KNOWN = frozenset(("admin", "client", "kube_proxy", "kubelet", "system:serviceaccount:kube-system:default"))
 # The authorizers of --authorization-mode; what is allowed by a group that may do everything is not counted.
-_MODES = frozenset(("Node", "RBAC"))
+_MODES = frozenset(("AlwaysAllow", "AlwaysDeny", "Node", "RBAC"))
 
 
 class AccessMetrics:

@@ -25,7 +25,7 @@ def flags(config: ClusterConfig, *, secure_port: int) -> dict[str, str]:
         "anonymous-auth": str(config.anonymous_auth).lower(),
         "audit-log-path": config.audit_log_path,
         "audit-policy-file": str(config.audit_policy_file or ""),
-        "authorization-mode": _list(("Node", "RBAC")),
+        "authorization-mode": _list(config.authorization_mode),
         "cors-allowed-origins": _list(config.cors_allowed_origins),
         "default-watch-cache-size": str(config.watch_cache_size),
         "disable-admission-plugins": _list(config.disable_admission_plugins),
