@@ -9,9 +9,11 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.css.query import DOMQuery
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from ktui.widgets.flow_canvas import FlowCanvas
 from ktui.widgets.ink import inks
 
 
@@ -76,14 +78,17 @@ class TourGuide(ModalScreen[int]):
     TourGuide Static { width: 1fr; height: auto; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,right,space", "dismiss(1)", "Next"),
-        Binding("left,backspace", "dismiss(-1)", "Back"),
-        Binding("escape,q", "dismiss(0)", "Leave"),
+        Binding("enter,right,space", "go_on(1)", "Next"),
+        Binding("left,backspace", "go_on(-1)", "Back"),
+        Binding("escape,q", "go_on(0)", "Leave"),
+        Binding("up", "choose(-1)", "The line above"),
+        Binding("down", "choose(1)", "The line below"),
     ]
 
     def __init__(self, at: int) -> None:
         super().__init__()
         self._at = at
+        self._chosen = False
 
     def compose(self) -> ComposeResult:
         stop, accent = STOPS[self._at], f"bold {inks(self.app).get('accent', '')}"
@@ -94,3 +99,18 @@ class TourGuide(ModalScreen[int]):
         with Vertical() as box:
             box.border_title = f"{stop.title}  {self._at + 1}/{len(STOPS)}"
             yield Static(words)
+
+    def action_go_on(self, by: int) -> None:
+        if self._chosen:  # what comes next is shown as it comes
+            for canvas in self._behind():
+                canvas.action_follow()
+        self.dismiss(by)
+
+    def action_choose(self, by: int) -> None:
+        """What the words say of these keys is so at once, behind them."""
+        for canvas in self._behind():
+            canvas.action_move(by)
+            self._chosen = True
+
+    def _behind(self) -> DOMQuery[FlowCanvas]:
+        return self.app.screen_stack[-2].query(FlowCanvas)

@@ -391,6 +391,7 @@ TOUR = [
     *(Row("TourGuide", key, "flow", "2/6") for key in ("enter", "right", "space")),
     *(Row("TourGuide", key, "flow", "1/6", ("enter",)) for key in ("left", "backspace")),
     *(Row("TourGuide", key, "flow", closed) for key in ("escape", "q")),
+    *(Row("TourGuide", key, "flow", "stopped, ") for key in ("up", "down")),
 ]
 
 

@@ -364,6 +364,22 @@ async def test_the_tour_shows_an_apply_and_goes_through_the_screens(show: Show) 
         await driver.client.get(DEPLOYMENTS, "web", namespace="default")
 
 
+async def test_in_the_tour_a_line_is_chosen_behind_its_words_and_the_end_is_followed_again(show: Show) -> None:
+    async with show() as driver:
+        await driver.command("tour")
+        await driver.press("enter")
+        await driver.sees("An apply, as it happens")
+        await driver.press("enter")
+        await driver.sees("↑ and ↓ choose a line")
+        await driver.until(lambda: len(driver.app.flow.rows) > 2)
+        await driver.press("up")
+        await driver.sees("End follows")
+        await driver.sees("began ")
+        await driver.press("escape")
+        await driver.until(lambda: not isinstance(driver.app.screen, TourGuide))
+        await driver.misses("End follows")
+
+
 async def test_the_tour_comes_by_itself_once_and_can_be_left(session: Session, tmp_path: Path) -> None:
     app = KtuiApp(session, settings=Settings.load(tmp_path, tmp_path))
     async with app.run_test(size=(120, 40)) as pilot:
