@@ -123,6 +123,20 @@ async def test_an_account_may_want_its_secrets_listed(name: str, client: Client)
     assert caught.value.message == f'pods "web" is forbidden: {why}'
 
 
+async def test_secrets_are_looked_at_before_other_plugins_are_asked(client: Client) -> None:
+    """Admit of upstream's plugin ends with its Validate; what has no name yet is told without one."""
+    strict = account("strict")
+    strict["metadata"]["annotations"] = {"kubernetes.io/enforce-mountable-secrets": "true"}
+    await client.create(SERVICE_ACCOUNTS, strict, namespace="default")
+    nameless = [{"image": "a:1", "env": [{"valueFrom": {"secretKeyRef": {"name": "open", "key": "k"}}}]}]
+    sent = pod(serviceAccountName="strict", priorityClassName="gone", containers=nameless)
+    with pytest.raises(ApiError) as caught:
+        await client.create(PODS, sent, namespace="default")
+    assert caught.value.message == (
+        f'pods "web" is forbidden: container  with envVar  referencing secret.secretName="open"{_REFUSED} secret'
+    )
+
+
 async def limited(client: Client, name: str, **limits: Any) -> None:
     obj = {"metadata": {"name": name}, "spec": {"limits": [limits]}}
     await client.create(LIMIT_RANGES, obj, namespace="default")

@@ -56,6 +56,7 @@ class ServiceAccount(Plugin):
             self._mount_token(spec)
         if not spec.get("imagePullSecrets") and account.get("imagePullSecrets"):
             spec["imagePullSecrets"] = [dict(secret) for secret in account["imagePullSecrets"]]
+        self._check_secrets(attributes, account, _CONTAINERS)  # before what other plugins say, and webhooks are asked
         return True
 
     async def ground(self, attributes: Attributes) -> Hashable:
@@ -86,10 +87,14 @@ class ServiceAccount(Plugin):
             where = f"{attributes.namespace}/{attributes.name}"
             raise denied(attributes, f"no service account specified for pod {where}")
         account = await self._account(attributes, spec["serviceAccountName"])
+        self._check_secrets(attributes, account, _CONTAINERS if creates else ("ephemeralContainers",))
+
+    @staticmethod
+    def _check_secrets(attributes: Attributes, account: Object, fields: tuple[str, ...]) -> None:
         if not is_true((account["metadata"].get("annotations") or {}).get(ENFORCED, "")):
             return
-        fields = _CONTAINERS if creates else ("ephemeralContainers",)
-        problem = next(_unmountable(account, spec, fields, whole=creates), "")
+        spec = (attributes.object or {}).get("spec") or {}
+        problem = next(_unmountable(account, spec, fields, whole=fields == _CONTAINERS), "")
         if problem:
             raise denied(attributes, problem)
 
@@ -155,7 +160,7 @@ def _unmountable(account: Object, spec: Object, fields: Iterable[str], *, whole:
         for container in spec.get(field) or ():
             for where, name in _secrets_read(container):
                 if name not in secrets:
-                    who = f"{_TITLES[field]} {container['name']}"
+                    who = f"{_TITLES[field]} {container.get('name', '')}"
                     yield f'{who} with {where} referencing secret.secretName="{name}"{not_listed} secret'
     if whole:
         pulled = {each.get("name") for each in account.get("imagePullSecrets") or ()}
@@ -170,7 +175,7 @@ def _secrets_read(container: Object) -> Iterator[tuple[str, str]]:
     for variable in container.get("env") or ():
         reference = (variable.get("valueFrom") or {}).get("secretKeyRef")
         if reference is not None:
-            yield f"envVar {variable['name']}", reference.get("name", "")
+            yield f"envVar {variable.get('name', '')}", reference.get("name", "")
     for source in container.get("envFrom") or ():
         if source.get("secretRef") is not None:
             yield "envFrom", source["secretRef"].get("name", "")
