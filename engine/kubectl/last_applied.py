@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from engine.api.golang.json import escaped_text
 from engine.api.types import Object, copy_object
 from engine.kubectl.errors import CommandError
 from engine.kubectl.printers.typed import in_order
@@ -69,4 +70,4 @@ def without_nulls(value: Any) -> Any:
 def compact(value: Any, *, sort_keys: bool = True) -> str:
     """JSON as Go's encoder writes it in one line."""
     text = json.dumps(value, separators=(",", ":"), sort_keys=sort_keys, ensure_ascii=False)
-    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+    return escaped_text(text)

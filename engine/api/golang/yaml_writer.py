@@ -37,14 +37,7 @@ def _represent_text(dumper: _Dumper, text: str) -> ScalarNode:
 
 
 def _needs_quotes(text: str) -> bool:
-    return (
-        not text
-        or text == "<<"
-        or text == "="
-        or not isinstance(resolve(text), str)
-        or bool(_BASE_60.match(text))
-        or bool(_TIMESTAMP.match(text))
-    )
+    return not text or not isinstance(resolve(text), str) or bool(_BASE_60.match(text)) or bool(_TIMESTAMP.match(text))
 
 
 def _represent_plain(dumper: _Dumper, value: object) -> ScalarNode:

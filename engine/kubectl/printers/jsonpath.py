@@ -11,6 +11,7 @@ from typing import Any
 
 from engine.api import jsonpath
 from engine.api.golang.floats import shown_float
+from engine.api.golang.json import escaped_text
 from engine.kubectl.errors import CommandError
 
 _RELAXED = re.compile(r"\{\.?([^{}]+)\}|\.?([^{}]+)")
@@ -48,7 +49,7 @@ def text_of(value: Any) -> str:
         return shown_float(value)
     if isinstance(value, dict | list):
         text = json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
-        return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+        return escaped_text(text)
     return str(value)
 
 

@@ -11,13 +11,25 @@ from typing import Any
 
 from engine.api.field_order import by_name
 from engine.api.types import Object
+from engine.kubectl.errors import CommandError
+from engine.kubectl.yaml import read_back
 
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
+_PLAIN = re.compile(r"[^\W\d][\w./-]*")
+_ESCAPES = {
+    **dict(zip('"\\\a\b\f\n\r\v\x1b', '"\\abfnrve', strict=True)),
+    "\xa0": "_",
+    "\u2028": "L",
+    "\u2029": "P",
+}
 _AMBIGUOUS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null", "~"))
 
 
 def dump(value: Object, *, sort_keys: bool = True) -> str:
-    """One document, its head line included."""
+    """One document, its head line included. Raises CommandError for what cannot be read back."""
+    try:
+        value = read_back(value)
+    except CommandError as error:
+        raise CommandError(f"error decoding: {error}") from error
     if sort_keys:
         value = by_name(value)
     return f"---\n{_value(value, '')}\n"
@@ -42,13 +54,13 @@ def _value(value: Any, indent: str) -> str:
 
 
 def _key(key: str) -> str:
-    return key if _PLAIN.fullmatch(key) and key.lower() not in _AMBIGUOUS else json.dumps(key, ensure_ascii=False)
+    return key if _PLAIN.fullmatch(key) and key.lower() not in _AMBIGUOUS else _quoted(key)
 
 
 def _string(text: str, indent: str) -> str:
     """Quoted; text of several lines line by line, each joined to the next by a backslash."""
     if "\n" not in text:
-        return json.dumps(text, ensure_ascii=False)
+        return _quoted(text)
     *lines, last = text.split("\n")
     shown = [_line(f"{line}\n", indent) for line in lines]
     if last:
@@ -57,6 +69,21 @@ def _string(text: str, indent: str) -> str:
 
 
 def _line(line: str, indent: str) -> str:
-    quoted = json.dumps(line, ensure_ascii=False)[1:-1]
-    start = "\\" if line[0] in " \t" else " "
-    return f"{indent}  {start}{quoted}\\\n"
+    start = "\\" if line[0].isspace() and line[0] != "\n" else " "
+    return f"{indent}  {start}{_quoted(line)[1:-1]}\\\n"
+
+
+def _quoted(text: str) -> str:
+    """With tabs as they are."""
+    return f'"{"".join(map(_letter, text))}"'
+
+
+def _letter(letter: str) -> str:
+    if letter in _ESCAPES:
+        return f"\\{_ESCAPES[letter]}"
+    if letter == "\t" or letter.isprintable():
+        return letter
+    number = ord(letter)
+    if number < 0x20:
+        return f"\\x{number:02x}"
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"

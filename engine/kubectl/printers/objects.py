@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from engine.api.golang.json import escaped_text
 from engine.api.golang.text import quoted
 from engine.api.golang.values import shown_value
 from engine.api.types import Object
@@ -38,7 +39,7 @@ Printer = Callable[[Object, Resource], None]
 def json_text(value: Any, *, sort_keys: bool = True) -> str:
     """JSON as Go prints it: four spaces, sorted keys, the characters of HTML escaped."""
     text = json.dumps(value, indent=4, sort_keys=sort_keys, ensure_ascii=False)
-    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+    return escaped_text(text)
 
 
 def without_managed_fields(obj: Object) -> Object:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import base64
 import binascii
 import html
-import json
 import re
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote_plus
 
 from engine.api.golang.floats import shown_float
+from engine.api.golang.text import quoted
 from engine.api.golang.values import shown_value
 
 
@@ -68,11 +68,13 @@ def _index(value: Any, *keys: Any) -> Any:
 def _slice(value: Any, *bounds: Any) -> Any:
     if not isinstance(value, str | list):
         raise FunctionError(f"can't slice item of type {kind_of(value)}")
+    items = value.encode() if isinstance(value, str) else value  # a text is one of bytes
     start, end = ([*bounds, None, None])[:2]
     for bound in bounds:
-        if not 0 <= bound <= len(value):
+        if not 0 <= bound <= len(items):
             raise FunctionError(f"index out of range: {bound}")
-    return value[start:end]
+    part = items[start:end]
+    return part.decode(errors="replace") if isinstance(part, bytes) else part
 
 
 def _len(value: Any) -> int:
@@ -162,7 +164,7 @@ def _formatted(verb: str, value: Any, flags: str, precision: str | None) -> str:
     if verb == "s" and isinstance(value, str | dict | list):
         return shown_value(value)[: int(precision)] if precision is not None else shown_value(value)
     if verb == "q" and isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
+        return quoted(value)
     if verb == "t" and isinstance(value, bool):
         return shown_value(value)
     if verb in "xX" and isinstance(value, str):
@@ -199,7 +201,11 @@ def _html(*values: Any) -> str:
 
 def _js(*values: Any) -> str:
     table = {"\\": "\\\\", "'": "\\'", '"': '\\"', "<": "\\u003C", ">": "\\u003E", "&": "\\u0026", "=": "\\u003D"}
-    return "".join(table.get(c) or (c if c >= " " else f"\\u{ord(c):04X}") for c in _print(*values))
+    return "".join(table.get(c) or (c if _plain_in_js(c) else f"\\u{ord(c):04X}") for c in _print(*values))
+
+
+def _plain_in_js(letter: str) -> bool:
+    return letter >= " " and (letter.isascii() or letter.isprintable())
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
