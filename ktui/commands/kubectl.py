@@ -73,5 +73,7 @@ def _kubeconfig(name: str) -> str:
     except FolderError as error:
         raise UsageError(str(error)) from error
     if running is None:
-        raise UsageError(f'no cluster "{name}" is running: start it with "ktui up --name {name}"')
+        from ktui.commands import lifecycle  # which loads more than a verb needs
+
+        running = lifecycle.find(name)
     return str(Path(running.kubeconfig))

@@ -307,6 +307,10 @@ def test_commands_for_a_cluster_that_does_not_run(home: Home) -> None:
         ran = home.ktui(*words)
         assert (ran.code, ran.out) == (1, "")
         assert ran.err == ('error: no cluster "default" is running: start it with "ktui up --name default"\n')
+    home.up("--components=apiserver", "--ephemeral")
+    for words in (["--name=other", "get", "pods"], ["--name=other", "trace", "deployment/web"]):
+        ran = home.ktui(*words)
+        assert ran.err.endswith('start it with "ktui up --name other"; running: default\n')
 
 
 @pytest.mark.parametrize("given", [["--name", "nosuch"], ["--name=nosuch"]])
