@@ -6,6 +6,7 @@ from engine.api.decoding import Unfit, unmarshalled
 from engine.api.defaults import apply_defaults
 from engine.api.errors import ApiError, internal
 from engine.api.go_schemes import internal_package, registered, scheme_of
+from engine.api.golang.json import written
 from engine.api.resources import ResourceInfo
 from engine.api.schema import Definitions
 from engine.api.strategies.strategy import fill_status
@@ -16,9 +17,12 @@ from engine.apiserver.admission.attributes import Attributes, Operation
 def retyped(definitions: Definitions, gvk: GVK, obj: Object, *, strict: bool) -> Object:
     """What somebody made of an object, as Go's types have it; custom objects have none. Raises ApiError 500."""
     schema = definitions.kind(gvk)
+    custom = schema is None or gvk in definitions.extensions
+    if custom and not (isinstance(kind := obj.get("kind"), str) and kind and str(obj.get("apiVersion")).count("/") < 2):
+        raise internal(f"Object 'Kind' is missing in '{written(obj)}'")
     if schema is None or "metadata" in schema.properties:
         obj = {**obj, "metadata": obj.get("metadata") or {}}  # Go's objects always have them
-    if schema is None or gvk in definitions.extensions:
+    if schema is None or custom:
         return copy_object(obj)
     _check_kind(definitions, gvk, obj)
     try:

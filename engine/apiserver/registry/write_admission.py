@@ -14,6 +14,7 @@ from engine.apiserver.admission.options import options_of_write
 from engine.apiserver.admission.settled import Known
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
+from engine.apiserver.registry.custom_after_admission import settle
 from engine.apiserver.registry.metadata import check_namespace
 from engine.apiserver.registry.options import WriteOptions
 from engine.apiserver.registry.owners_after_admission import restore_owners
@@ -52,6 +53,7 @@ async def mutate(backend: Backend, call: Call, attributes: Attributes) -> None:
     with call.span(Hop.MUTATING_ADMISSION) as span:
         await backend.world.latency.pause("mutating-admission")
         await backend.admission.mutate(attributes, span)
+    await settle(backend, attributes)
     check_mutated(call, attributes, before)
 
 
