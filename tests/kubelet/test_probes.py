@@ -42,6 +42,19 @@ async def test_a_pod_becomes_ready_when_its_probe_has_succeeded(world: World, pr
         assert node.now - began == pytest.approx(seconds, abs=0.11)
 
 
+async def test_a_web_server_has_more_pages_only_where_something_mounted_may_tell_it_so(world: World) -> None:
+    mounted = {"/cache": "False", "/usr/share/nginx": "False", "/etc/nginx/conf.d": "True", "/etc/nginx": "True"}
+    async with running(world) as node:
+        for number, path in enumerate(mounted):
+            probed = nginx(readinessProbe={"httpGet": {"path": "/healthz", "port": 80}})
+            probed[0]["volumeMounts"] = [{"name": "volume", "mountPath": path}]
+            await node.run(f"web-{number}", containers=probed, volumes=[{"name": "volume", "emptyDir": {}}])
+        await node.sleep(30)
+
+        ready = {path: condition(await node.status(f"web-{i}"), "Ready") for i, path in enumerate(mounted)}
+        assert ready == mounted
+
+
 @pytest.mark.parametrize(
     ("probe", "message"),
     [

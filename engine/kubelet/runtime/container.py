@@ -36,8 +36,8 @@ START_ERROR = 128  # containerd's exit code for a container that could not be st
 KILLED = 137
 # Where web servers have their pages.
 DOCUMENTS = {"nginx": "/usr/share/nginx/html", "httpd": "/usr/local/apache2/htdocs"}
-# Mounts that every container has.
-NOT_CONFIGURATION = ("/var/run/secrets/kubernetes.io/serviceaccount", "/etc/hosts", "/etc/resolv.conf")
+# Where they are told what to answer.
+CONFIGURATION = {"nginx": ("/etc/nginx", "/docker-entrypoint.d"), "httpd": ("/usr/local/apache2/conf",)}
 
 
 class SimulatedContainer:
@@ -284,10 +284,16 @@ class SimulatedContainer:
         return 403 if path.partition("?")[0] == "/" else 404
 
     def _is_configured(self) -> bool:
-        """Whether something is mounted that may tell the server what to answer; pages may not."""
-        paths = (mount.container_path for mount in self.status.config.mounts)
-        pages = tuple(DOCUMENTS.values())
-        return any(not path.startswith((*NOT_CONFIGURATION, *pages)) for path in paths)
+        """Whether what is mounted may tell the server what to answer: in, at or above the places for that, or named by
+        the command."""
+        config, programs = self.status.config, self.profile.programs or ()
+        places = [f"{place}/" for name, those in CONFIGURATION.items() if name in programs for place in those]
+        mounted = [mount.container_path.rstrip("/") for mount in config.mounts]
+        words = " ".join((*config.command, *config.args))
+        return any(
+            path in words or any(place.startswith(f"{path}/") or path.startswith(place) for place in places)
+            for path in mounted
+        )
 
     def page(self, path: str) -> str | None:
         """What a known web server has at a path: a file of its folder."""
