@@ -147,6 +147,15 @@ def test_top_tells_the_memory_of_the_node() -> None:
         pytest.param("tar cf - /tmp/nope", False, 2, "tar: Removing leading `/' from member names\n"
                      "tar: /tmp/nope: Cannot stat: No such file or directory\n"
                      "tar: Exiting with failure status due to previous errors\n", id="tar, GNU"),
+        pytest.param("cd /tmp; echo x > f; mkdir /d; tar cf - ../../tmp/f /tmp/../tmp/f ../tmp/f | tar xf - -C /d; "
+                     "cat /d/tmp/f /nope", False, 1,
+                     "tar: Removing leading `../../' from member names\n"
+                     "tar: Removing leading `/tmp/../' from member names\n"
+                     "tar: Removing leading `../' from member names\n"
+                     "cat: /nope: No such file or directory\n", id="tar, above"),
+        pytest.param("cd /tmp; echo x > f; tar cf - ../../tmp/f ../tmp/f | wc -c; cat /nope", True, 1,
+                     "tar: removing leading '../../' from member names\n"
+                     "cat: can't open '/nope': No such file or directory\n", id="tar, above, busybox"),
         pytest.param("find /nope", True, 1, "find: /nope: No such file or directory\n", id="find"),
         pytest.param("find / -nome x", True, 1, "find: unrecognized: -nome\n", id="find, unknown test"),
         pytest.param("grep x /nope", True, 2, "grep: /nope: No such file or directory\n", id="grep"),

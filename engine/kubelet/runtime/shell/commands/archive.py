@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import re
 import tarfile
 
-from engine.kubelet.runtime.shell.commands.call import Call, Command, read_file
+from engine.kubelet.runtime.shell.commands.call import Call, Command, absolute, read_file
 from engine.kubelet.runtime.shell.commands.tree import is_directory, look_at
 
+_UNSAFE = re.compile(r"(.*/)?\.\./+|/+")  # what would lead out of where it is unpacked
 _ERRORS = "surrogateescape"  # bytes that are no text survive in files, which are text here
 
 
@@ -74,25 +76,26 @@ def _make_directories(call: Call, path: str) -> None:
 
 
 def _create(call: Call, directory: str, names: list[str]) -> int:
-    out, status, warned = io.BytesIO(), 0, False
+    out, status, warned, busybox = io.BytesIO(), 0, set[str](), call.machine.busybox
     with tarfile.open(fileobj=out, mode="w|", format=tarfile.GNU_FORMAT) as archive:
         for name in names:
-            path = (name if name.startswith("/") else f"{directory.rstrip('/')}/{name}").rstrip("/") or "/"
-            warns = name.startswith("/") and not warned
-            if warns and not call.machine.busybox:
-                call.io.stderr("tar: Removing leading `/' from member names\n")
-            found = look_at(call.machine, path) is not None
-            if not found:
-                status = call.fail(f"{name}: No such file or directory" if call.machine.busybox
+            path = absolute(name, directory).rstrip("/") or "/"
+            prefix = unsafe.group() if (unsafe := _UNSAFE.match(name)) else ""
+            warns = bool(prefix) and prefix not in warned and not (busybox and warned)
+            if warns and not busybox:
+                call.io.stderr(f"tar: Removing leading `{prefix}' from member names\n")
+                warned.add(prefix)
+            if look_at(call.machine, path) is None:
+                status = call.fail(f"{name}: No such file or directory" if busybox
                                    else f"{name}: Cannot stat: No such file or directory",
-                                   1 if call.machine.busybox else 2)  # fmt: skip
-            elif warns and call.machine.busybox:  # which looks at the file first
-                call.io.stderr("tar: removing leading '/' from member names\n")
-            warned = warned or (warns and (found or not call.machine.busybox))
-            if found:
-                _add(call, archive, path, name.strip("/") or ".")
+                                   1 if busybox else 2)  # fmt: skip
+                continue
+            if warns and busybox:  # which looks at the file first
+                call.io.stderr(f"tar: removing leading '{prefix}' from member names\n")
+                warned.add(prefix)
+            _add(call, archive, path, name.removeprefix(prefix).strip("/") or ".")
     call.io.stdout(out.getvalue().decode("utf-8", _ERRORS))
-    if status and call.machine.busybox:
+    if status and busybox:
         call.fail("error exit delayed from previous errors")
     elif status:
         call.fail("Exiting with failure status due to previous errors")
