@@ -20,7 +20,8 @@ RULE = {"operations": ["*"], "apiGroups": ["example.com"], "apiVersions": ["*"],
 
 
 async def define(hooks: Hooks) -> None:
-    properties = {"spec": {"type": "object", "properties": {"size": {"type": "integer"}}}}
+    within = {"type": "object", "x-kubernetes-embedded-resource": True, "x-kubernetes-preserve-unknown-fields": True}
+    properties = {"spec": {"type": "object", "properties": {"size": {"type": "integer"}}}, "egg": within}
     schema = {"openAPIV3Schema": {"type": "object", "properties": properties}}
     versions = [
         {"name": name, "served": True, "storage": name == "v1", "schema": schema} for name in ("v1", "v2")
@@ -42,6 +43,10 @@ def crow(**metadata: Any) -> Object:
     return {"apiVersion": "example.com/v1", "kind": "Crow", "metadata": {"name": "c", **metadata}, "spec": {"size": 1}}
 
 
+def egg(**metadata: Any) -> Object:
+    return {"apiVersion": "v1", "kind": "Egg", "metadata": metadata, "more": 1}
+
+
 def replaced(path: str, value: Any) -> Object:
     return {"op": "add", "path": path, "value": value}
 
@@ -60,6 +65,16 @@ REFUSED: dict[str, tuple[Object, int, str, str]] = {
     "owners of another type": (replaced("/metadata/ownerReferences", {}), 500, "",
                                UNREAD.format("object", "ownerReferences", "[]v1.OwnerReference")),
     "a name that is none": (replaced("/metadata/name", 5), 422, "Invalid", NAMELESS),
+    "an egg whose labels are none": (
+        replaced("/egg", egg(labels=5)), 422, "Invalid",
+        'Crow.example.com "c" is invalid: egg.metadata: Invalid value: {"labels":5}: '
+        + UNREAD.format("number", "labels", "map[string]string"),
+    ),
+    "an egg whose label is none": (
+        replaced("/egg", egg(labels={"a": 1})), 422, "Invalid",
+        'Crow.example.com "c" is invalid: egg.metadata: Invalid value: {"labels":{"a":1}}: '
+        + UNREAD.format("number", "labels", "string"),
+    ),
     "metadata that are none": (replaced("/metadata", "x"), 422, "Invalid", NAMELESS),
 }  # fmt: skip
 
@@ -82,6 +97,12 @@ async def test_a_patch_leaves_a_kind(hooks: Hooks, operation: Object) -> None:
         await hooks.client.create(CROWS, crow(), namespace="default")
     assert refused.value.message.startswith("Internal error occurred: Object 'Kind' is missing in '{\"apiVersion\":")
     assert refused.value.code == 500
+
+
+async def test_what_the_metadata_of_a_resource_within_do_not_know_is_dropped(hooks: Hooks) -> None:
+    await define(hooks)
+    await hooks.register("Mutating", "a", patching(replaced("/egg", egg(name="e", more=1))), rules=[RULE])
+    assert (await hooks.client.create(CROWS, crow(), namespace="default"))["egg"] == egg(name="e")
 
 
 KEPT: dict[str, tuple[Object, Object]] = {

@@ -184,5 +184,5 @@ async def test_who_is_told_to_come_too_late_gives_up(hooks: Hooks) -> None:
     config = {"url": f"{hooks.url}/a", "caBundle": hooks.bundle}
     body = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {}}
     with pytest.raises(WebhookError, match=r"^context deadline exceeded$"):
-        await WebhookClient(_Nowhere()).post(config, body, timeout=0.2, form=ADMISSION_REVIEW)
+        await WebhookClient(_Nowhere()).post(config, body, timeout=1, form=ADMISSION_REVIEW)
     assert len(hooks.asked) == 1

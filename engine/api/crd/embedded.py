@@ -1,14 +1,16 @@
 """What is wrong with the type and metadata of embedded resources (pkg/apiserver/schema/objectmeta/validation.go).
 
-The values have been coerced (`object_meta`), so that metadata has the types of Go's fields.
+What clients send has been coerced (`object_meta`), so that metadata has the types of Go's fields; not so what webhooks
+and policies make of it.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from engine.api.crd.object_meta import below
+from engine.api.crd.object_meta import MalformedError, below, object_meta_of
 from engine.api.crd.structural import Structural
+from engine.api.schema import load_definitions
 from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.metadata import object_meta
@@ -39,7 +41,7 @@ def _resource(value: Object, path: str, problems: Problems) -> None:
             _api_version(found, at, problems)
         else:
             _kind(found, at, problems)
-    if isinstance(value.get("metadata"), dict):
+    if "metadata" in value:
         _metadata(value["metadata"], f"{path}metadata", problems)
 
 
@@ -53,8 +55,13 @@ def _kind(value: str, path: str, problems: Problems) -> None:
         problems.invalid(path, value, f"may have mixed case, but should otherwise match: {','.join(wrong)}")
 
 
-def _metadata(metadata: Object, path: str, problems: Problems) -> None:
+def _metadata(value: Any, path: str, problems: Problems) -> None:
     """A name need not be there, but if it is it must be one."""
+    try:
+        metadata = object_meta_of(load_definitions(), value, "", [])
+    except MalformedError as malformed:
+        problems.invalid(path, value, str(malformed))
+        return
     found = Problems()
     named = {**metadata, "name": metadata.get("name") or "fakename"}
     object_meta(named, namespaced=bool(metadata.get("namespace")), name_rule=text.path_segment, problems=found)

@@ -17,6 +17,7 @@ from engine.api.crd.defaulting import completed
 from engine.api.crd.embedded import check_embedded
 from engine.api.crd.list_types import check_list_types
 from engine.api.crd.number_ranges import ENFORCED_SINCE, tells_range
+from engine.api.crd.object_meta import coerced
 from engine.api.crd.pruning import prune
 from engine.api.crd.published import list_name, published, published_list, published_name
 from engine.api.crd.repairing import repaired
@@ -229,7 +230,8 @@ class CustomVersion:
         return completed(schema, repaired(self._definitions, schema, prune(schema, stored, [])))
 
     def pruned(self, obj: Object) -> Object:
-        return prune(self.structural, obj, [])
+        made: Object = coerced(self._definitions, self.structural, prune(self.structural, obj, []), "", [], drop=True)
+        return made
 
     def stored(self, obj: Object) -> Object:
         """An object of this version, or one that a webhook has made of it, in the version that is stored."""
