@@ -130,14 +130,14 @@ class Discovery:
 
     def also_named(self, word: str, chosen: Resource) -> list[Resource]:
         """The other resources, of other groups, that a short name stands for; none for what is a whole name too."""
-        if word.lower() not in chosen.short_names or any(
+        if word not in chosen.short_names or any(
             word.lower() in (resource.plural, resource.one) for resource in self._resources
         ):
             return []
         return [
             resource
             for resource in self._resources
-            if resource.preferred and word.lower() in resource.short_names and resource.gvr.group != chosen.gvr.group
+            if resource.preferred and word in resource.short_names and resource.gvr.group != chosen.gvr.group
         ]
 
     async def for_kind(self, client: Client, gvk: GVK) -> Resource:
@@ -164,7 +164,7 @@ def _match(resources: list[Resource], word: str) -> Resource | None:
     parts = word.split(".", 2)
     if len(parts) == 3:
         # A short name stands for the preferred version, whichever was asked for (restmapper's shortcut expander).
-        short = any(parts[0].lower() in resource.short_names for resource in resources)
+        short = any(parts[0] in resource.short_names for resource in resources)
         if found := _pick(resources, parts[0], parts[2], version="" if short else parts[1]):
             return found
     name, _, group = word.partition(".")
@@ -172,14 +172,14 @@ def _match(resources: list[Resource], word: str) -> Resource | None:
 
 
 def _pick(resources: list[Resource], name: str, group: str, *, version: str = "") -> Resource | None:
-    lower = name.lower()
+    lower = name.lower()  # as the mapper has names, but not the shortcuts
     within = [r for r in resources if not version or r.gvr.version == version]
     if group:
         exact = [r for r in within if r.gvr.group == group]
         within = exact or [r for r in within if r.gvr.group.startswith(group)]
     for matches in (
         [r for r in within if lower in (r.plural, r.one)],
-        [r for r in within if lower in r.short_names],
+        [r for r in within if name in r.short_names],
         [r for r in within if r.kind == name],
     ):
         if matches:

@@ -97,7 +97,7 @@ async def _find(session: Session, word: str) -> Resource | None:
     if word == "*":
         return None
     try:
-        return await session.resolve(word)
+        return await session.resolve(word.lower())
     except (CommandError, UndiscoveredError) as error:
         if isinstance(error, UndiscoveredError):
             session.tell_undiscovered(error, 2)

@@ -81,6 +81,8 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _ACTION = re.compile(r"\{\{(-\s)?")
+_NAMES = ("variable", "field", "dot", "word")
+_TERMINATORS = " \t\r\n.,|:)("  # what may follow a name
 
 
 def parse(text: str, functions: Collection[str]) -> tuple[list[Any], dict[str, list[Any]]]:
@@ -91,7 +93,7 @@ def parse(text: str, functions: Collection[str]) -> tuple[list[Any], dict[str, l
 def _place(before: list[tuple[str, str, int]]) -> str:
     """Where something stands that comes after these tokens, in Go's words."""
     words = [text for kind, text, _ in before if kind != "space"]
-    if not words:
+    if not words or words[-1] == "|":
         return "command"
     return words[0] if len(words) == 1 and words[0] in ("if", "with", "range") else "operand"
 
@@ -134,9 +136,16 @@ class _Parser:
             else:
                 position += 1
             if position >= len(self._text):
-                raise self._error("unclosed action", start)
+                raise self._unclosed(start)
         trim = self._text[position] == "-"
         return self._text[start:position], position + (3 if trim else 2), trim
+
+    def _unclosed(self, start: int) -> ParseError:
+        """Of an action without an end: a brace alone is looked at like any other letter that does not belong there."""
+        brace = re.compile(r"""(?:"(?:\\.|[^"\\\n])*"|`[^`]*`|[^}"`])*\}""").match(self._text, start)
+        if brace is not None:
+            self._tokens(self._text[start : brace.end()], start)
+        return self._error("unclosed action", start)
 
     def _comment(self, start: int) -> tuple[str, int, bool]:
         """As `_action`, for a comment, which stands alone between the delimiters (text/template/parse, lexComment)."""
@@ -199,9 +208,15 @@ class _Parser:
                 if action[position] in '"`':
                     kind = "quoted" if action[position] == '"' else "raw quoted"
                     raise self._error(f"unterminated {kind} string", start)
+                if sign := re.compile(r"[+-]\w?").match(action, position):
+                    kind = "bad" if sign.end() > position + 1 else "illegal"
+                    raise self._error(f"{kind} number syntax: {json.dumps(sign[0])}", start)
                 raise self._error(f"unexpected {json.dumps(action[position])} in {_place(tokens)}", start)
             tokens.append((str(match.lastgroup), match[0], start + position))
             position = match.end()
+            if match.lastgroup in _NAMES and position < len(action) and action[position] not in _TERMINATORS:
+                letter = action[position]
+                raise self._error(f"bad character U+{ord(letter):04X} '{letter}'", start)
         while tokens and tokens[-1][0] == "space":
             tokens.pop()
         while tokens and tokens[0][0] == "space":
