@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from engine.api.golang.values import shown_value
-from engine.kubectl.printers.go_template.functions import FUNCTIONS, FunctionError, kind_of, truth
+from engine.kubectl.printers.go_template.functions import FUNCTIONS, FunctionError, kind_of, shown_kind, truth
 from engine.kubectl.printers.go_template.parsing import (
     Branch,
     Call,
@@ -193,7 +193,7 @@ def _uncallable(text: str, arguments: list[Any]) -> str:
         return f"wrong number of args for {CALL}: want at least 1 got 0"
     if arguments[0] is None:
         return f"error calling {CALL}: call of nil"
-    kind = kind_of(arguments[0])
+    kind = shown_kind(arguments[0])
     _, _, shown = text.partition(" ")
     shown = shown[1:].partition(")")[0] if shown.startswith("(") else shown.partition(" ")[0]
     return f"error calling {CALL}: non-function {shown or f'<{kind} Value>'} of type {kind}"

@@ -14,9 +14,11 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote_plus
 
+from engine.api.golang.base64 import first_illegal_byte
 from engine.api.golang.floats import shown_float
 from engine.api.golang.text import quoted
 from engine.api.golang.values import shown_value
+from engine.kubectl.printers.go_template.parsing import TemplateInt
 
 
 class FunctionError(Exception):
@@ -31,8 +33,15 @@ def kind_of(value: Any) -> str:
     """The Go type of a value."""
     if isinstance(value, bool):
         return "bool"
-    names = {int: "int", float: "float64", str: "string", dict: "map[string]interface {}", list: "[]interface {}"}
+    if isinstance(value, int):
+        return "int"
+    names = {float: "float64", str: "string", dict: "map[string]interface {}", list: "[]interface {}"}
     return names.get(type(value), "nil")
+
+
+def shown_kind(value: Any) -> str:
+    """As `kind_of`, for who is told of it: whole numbers of an object are wider than those of a template."""
+    return "int64" if type(value) is int else kind_of(value)
 
 
 # -- functions
@@ -79,9 +88,9 @@ def _slice(value: Any, *bounds: Any) -> Any:
 
 def _len(value: Any) -> int:
     if isinstance(value, str):
-        return len(value.encode())
+        return TemplateInt(len(value.encode()))
     if isinstance(value, dict | list):
-        return len(value)
+        return TemplateInt(len(value))
     if value is None:
         raise FunctionError("len of nil pointer")
     raise FunctionError(f"len of type {kind_of(value)}")
@@ -151,7 +160,7 @@ def _printf(pattern: str, *values: Any) -> str:
 
     text = _VERB.sub(one, pattern)
     if queue:
-        text += f"%!(EXTRA {', '.join(f'{kind_of(v)}={shown_value(v)}' for v in queue)})"
+        text += f"%!(EXTRA {', '.join(f'{shown_kind(v)}={shown_value(v)}' for v in queue)})"
     return text
 
 
@@ -160,7 +169,7 @@ def _formatted(verb: str, value: Any, flags: str, precision: str | None) -> str:
     if verb == "v":
         return shown_value(value)
     if verb == "T":
-        return kind_of(value)
+        return shown_kind(value)
     if verb == "s" and isinstance(value, str | dict | list):
         return shown_value(value)[: int(precision)] if precision is not None else shown_value(value)
     if verb == "q" and isinstance(value, str):
@@ -174,7 +183,7 @@ def _formatted(verb: str, value: Any, flags: str, precision: str | None) -> str:
     if verb in "feEgG" and isinstance(value, float):
         shown = precision if precision is not None else ("6" if verb in "feE" else None)
         return format(value, f".{shown}{verb}") if shown is not None else shown_float(value)
-    return f"%!{verb}({kind_of(value)}={shown_value(value)})"
+    return f"%!{verb}({shown_kind(value)}={shown_value(value)})"
 
 
 def _not(value: Any) -> bool:
@@ -185,7 +194,8 @@ def _base64(text: str) -> str:
     try:
         return base64.b64decode(text, validate=True).decode(errors="replace")
     except (binascii.Error, ValueError) as error:
-        raise FunctionError(f"base64 decode failed: {error}") from error
+        place = first_illegal_byte(text)
+        raise FunctionError(f"base64 decode failed: illegal base64 data at input byte {place}") from error
 
 
 def _exists(value: Any, *keys: Any) -> bool:

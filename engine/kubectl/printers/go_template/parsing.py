@@ -16,6 +16,10 @@ class ParseError(Exception):
     """What is wrong with a template, and in which line."""
 
 
+class TemplateInt(int):
+    """A whole number of the template's own: an int, where those of objects are int64."""
+
+
 @dataclass(slots=True)
 class Text:
     text: str
@@ -319,7 +323,7 @@ class _Parser:
         if kind == "number":
             digits = text.replace("_", "")
             is_float = not digits.lower().startswith("0x") and re.search(r"[.eE]", digits)
-            return float(digits) if is_float else int(digits, 0)
+            return float(digits) if is_float else TemplateInt(int(digits, 0))
         raise self._error(f"unexpected {json.dumps(text)} in operand", start)
 
     # -- places
@@ -329,7 +333,7 @@ class _Parser:
         line = self._text.count("\n", 0, start) + 1
         column = start - (self._text.rfind("\n", 0, start) + 1)
         stop = end if end > start else self._text.find("}}", start)
-        return line, column, self._text[start:stop].strip()
+        return line, column, re.sub(r"\s+-?$", "", self._text[start:stop]).strip()
 
     def _error(self, message: str, position: int) -> ParseError:
         return ParseError(f"template: output:{self._text.count(chr(10), 0, position) + 1}: {message}")
