@@ -12,7 +12,7 @@ from engine.api.errors import ApiError
 from engine.api.patch import three_way_merge_patch, three_way_strategic_patch
 from engine.api.types import Object, copy_object
 from engine.api.wire import APPLY_PATCH, MERGE_PATCH, STRATEGIC_PATCH
-from engine.kubectl import last_applied, pruning, yaml
+from engine.kubectl import external_diff, last_applied, pruning, yaml
 from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError, Exit, UsageError
 from engine.kubectl.flags import Flag, Type
@@ -31,6 +31,7 @@ SERVER_SIDE = "kubectl"  # who applies on the server's side unless another is na
 class _Differ:
     session: Session
     shown: dict[str, str] = field(default_factory=dict)
+    texts: dict[str, tuple[str, str | None]] = field(default_factory=dict)  # before and after, of all that is looked at
     seen: dict[str, None] = field(default_factory=dict)  # uids
     namespaces: dict[str, None] = field(default_factory=dict)
 
@@ -97,8 +98,10 @@ class _Differ:
         gvk = info.resource.gvk
         group = [gvk.group] if gvk.group else []
         name = ".".join([*group, gvk.version, gvk.kind, info.namespace, info.name])
-        before = (yaml.dump(live) if live is not None else absent).splitlines(keepends=True)
-        after = yaml.dump(merged).splitlines(keepends=True) if merged is not None else []
+        was = yaml.dump(live) if live is not None else absent
+        would_be = yaml.dump(merged) if merged is not None else None
+        self.texts[name] = (was, would_be)
+        before, after = was.splitlines(keepends=True), (would_be or "").splitlines(keepends=True)
         lines = list(difflib.unified_diff(before, after, f"LIVE/{name}", f"MERGED/{name}"))
         if lines:
             self.shown[name] = f"diff -u -N LIVE/{name} MERGED/{name}\n{''.join(lines)}"
@@ -134,6 +137,9 @@ async def run(session: Session) -> None:
     await visit(session, selection, differ, stop_at_error=True)
     if session.flags.on("prune"):
         await differ.show_pruned()
+    if session.environment.get(external_diff.VARIABLE):
+        await external_diff.show(session, differ.texts)
+        return
     for name in sorted(differ.shown):  # as diff goes through two folders
         session.stdout.write(differ.shown[name])
     if differ.shown:
