@@ -20,6 +20,7 @@ GLOBAL = (
     Flag("insecure-skip-tls-verify", Type.BOOL, help="Do not check the server's certificate."),
     Flag("kubeconfig", help="The kubeconfig file to use."),
     Flag("kuberc", help="The preferences file to use."),
+    Flag("log-flush-frequency", Type.DURATION, default=5.0, help="How often the log is written out."),
     Flag("match-server-version", Type.BOOL, help="Require the server's version to match the client's."),
     Flag("namespace", short="n", help="The namespace to work in."),
     Flag("password", help="Password for basic authentication."),

@@ -45,6 +45,8 @@ _CONNECTION_FLAGS = (
     "request-timeout",
 )  # fmt: skip
 
+# What kubectl can measure of itself; nothing is, here.
+_PROFILES = ("none", "cpu", "heap", "goroutine", "threadcreate", "block", "mutex", "trace")
 _SERVER_FLAGS = ("kubeconfig", "context", "cluster", "server")
 
 
@@ -97,6 +99,8 @@ async def run(
         if found.command.run is None:
             stream = stdout if found.command.help_on_stdout else stderr
             return _group(Found(found.command, path, arguments), program=program, stream=stream)
+        if all(flag.name != "profile" for flag in found.command.flags) and flags.text("profile") not in _PROFILES:
+            raise CommandError(f"unknown profile '{flags.text('profile')}'")
         if missing := flags.missing():
             names = ", ".join(f'"{name}"' for name in missing)
             raise CommandError(f"required flag(s) {names} not set")
