@@ -187,7 +187,7 @@ class HttpServer:
         items = body.get("items") if isinstance(body, dict) else None
         if isinstance(items, list):
             encoded = await self._encoded_list(body, items, typed=not response.untyped)
-            return escaped(orjson.dumps(orjson.loads(encoded), option=option) if is_for_a_person(request) else encoded)
+            return escaped(orjson.dumps(orjson.loads(encoded), option=option)) if is_for_a_person(request) else encoded
         return escaped(orjson.dumps(_as_go_has_it(body), option=option))
 
     async def _encoded_list(self, body: dict[str, Any], items: list[Any], *, typed: bool) -> bytes:
@@ -201,8 +201,8 @@ class HttpServer:
             if start:
                 await self._world.clock.sleep(0)
             chunk = [_without_type(item, single, version) for item in items[start : start + LIST_CHUNK]]
-            parts.append(orjson.dumps(chunk)[1:-1])
-        head = orjson.dumps({**body, "items": []})
+            parts.append(escaped(orjson.dumps(chunk))[1:-1])
+        head = escaped(orjson.dumps({**body, "items": []}))
         before, _, after = head.rpartition(b'"items":[]')
         return b"".join((before, b'"items":[', b",".join(parts), b"]", after, b"\n"))
 
