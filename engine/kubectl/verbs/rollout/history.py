@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from engine.api.patch import strategic_merge_patch
 from engine.api.types import Object
 from engine.kubectl import rollouts
 from engine.kubectl.describe import pods
@@ -15,6 +16,7 @@ from engine.kubectl.errors import CommandError
 from engine.kubectl.printers.objects import result_printer, structured_printer, unknown_format, without_managed_fields
 from engine.kubectl.printers.tabwriter import TabWriter
 from engine.kubectl.rollouts import CHANGE_CAUSE, controller_revisions, owned_replica_sets, revision_of
+from engine.kubectl.schemas import schema_of
 from engine.kubectl.selection import Info, visit
 from engine.kubectl.session import Session
 from engine.kubectl.verbs.rollout.common import selected
@@ -33,7 +35,7 @@ async def run(session: Session) -> None:
             if revision and revision not in known:
                 raise CommandError("unable to find the specified revision")
             for obj in [known[revision]] if revision else known.values():
-                printer(without_managed_fields(obj))
+                printer(without_managed_fields(_as_shown(info, obj)))
             return
         text = _template(session, known, revision) if revision else _table(known)
         heading = f"with revision #{revision}" if revision else ""
@@ -64,6 +66,17 @@ async def revisions(session: Session, obj: Object) -> dict[int, Object]:
     if unvisited := rollouts.unvisited(obj):
         raise CommandError(f'error retrieving history for "{rollouts.group_kind(obj)}", {unvisited}')
     raise CommandError(f'no history viewer has been implemented for "{rollouts.group_kind(obj)}"')
+
+
+def _as_shown(info: Info, revision: Object) -> Object:
+    """What `-o` shows of a revision: a ReplicaSet itself, else the workload as it was by its ControllerRevision."""
+    if revision["kind"] != "ControllerRevision":
+        return revision
+    shown = strategic_merge_patch(info.object, revision.get("data") or {}, schema_of(info.resource.gvk))
+    claims = shown["spec"].get("volumeClaimTemplates") or []
+    # What is within another object has no type in kubectl's own structures.
+    kept = [{key: value for key, value in claim.items() if key not in ("apiVersion", "kind")} for claim in claims]
+    return {**shown, "spec": {**shown["spec"], "volumeClaimTemplates": kept}} if claims else shown
 
 
 def _table(known: dict[int, Object]) -> str:
