@@ -342,6 +342,8 @@ def test_kill_9_loses_nothing_and_the_controllers_carry_on(home: Home) -> None:
     home.kubectl("rollout", "status", "deployment/web", "--timeout=30s").ok()
     before = json.loads(home.kubectl("get", "deploy,rs,pods,svc", "-o", "json").ok())["items"]
     token = home.kubectl("create", "token", "default").ok().strip()
+    replica_set = next(item["metadata"]["name"] for item in before if item["kind"] == "ReplicaSet")
+    told = json.loads(home.ktui("trace", f"replicaset/{replica_set}", "-o", "json", check=True).out)
     home.kill(running)
 
     again = home.up()
@@ -354,9 +356,8 @@ def test_kill_9_loses_nothing_and_the_controllers_carry_on(home: Home) -> None:
     home.kubectl("rollout", "status", "deployment/web", "--timeout=30s").ok()
     assert home.kubectl("get", "deploy", "web", "-o", "jsonpath={.status.readyReplicas}").ok() == "5"
 
-    # The story from before the kill is still told, from the keystroke on. The newest of the Deployment is that of the
-    # scaling, which a controller that was still reading the old state takes for a part of that.
-    replica_set = next(item["metadata"]["name"] for item in before if item["kind"] == "ReplicaSet")
+    # The story that was told before the kill is told again, from the keystroke on. The newest of the Deployment is that
+    # of the scaling, which a controller that was still reading the old state takes for a part of that.
     spans = json.loads(home.ktui("trace", f"replicaset/{replica_set}", "-o", "json", check=True).out)
     assert {
         "id",
@@ -372,6 +373,7 @@ def test_kill_9_loses_nothing_and_the_controllers_carry_on(home: Home) -> None:
         "outcome",
     } <= set(spans[0])
     assert {span["hop"] for span in spans} >= {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}
+    assert {span["id"] for span in told} <= {span["id"] for span in spans}
 
 
 def test_help_has_the_names_of_options_whole_in_a_narrow_terminal(home: Home) -> None:
