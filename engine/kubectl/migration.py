@@ -24,7 +24,7 @@ ANNOTATION_MANAGER = "kubectl-last-applied"
 ATTEMPTS = 5
 
 
-async def save_annotation(session: Session, info: Info, manager: str) -> None:
+async def save_annotation(session: Session, info: Info, manager: str, dry_run: str | None) -> None:
     """Have the last-applied annotation owned by a manager of its own, so that the migration does not drop it."""
     metadata = info.object.get("metadata") or {}
     text = (metadata.get("annotations") or {}).get(last_applied.ANNOTATION)
@@ -36,12 +36,18 @@ async def save_annotation(session: Session, info: Info, manager: str) -> None:
     body = {"apiVersion": info.resource.gvr.api_version, "kind": info.resource.kind, "metadata": kept}
     info.refresh(
         await session.patch(
-            info.resource, info.name, info.namespace, body, APPLY_PATCH, fieldManager=ANNOTATION_MANAGER
+            info.resource,
+            info.name,
+            info.namespace,
+            body,
+            APPLY_PATCH,
+            fieldManager=ANNOTATION_MANAGER,
+            dryRun=dry_run,
         )
     )
 
 
-async def migrate(session: Session, info: Info, manager: str) -> bool:
+async def migrate(session: Session, info: Info, manager: str, dry_run: str | None) -> bool:
     """Hand the client-side managers' fields to the server-side one; says whether there was anything to do."""
     managers = {entry["manager"] for entry in _owners(info.object, "Update")}
     for attempt in range(ATTEMPTS):
@@ -54,7 +60,9 @@ async def migrate(session: Session, info: Info, manager: str) -> bool:
             {"op": "replace", "path": "/metadata/resourceVersion", "value": metadata.get("resourceVersion", "")},
         ]
         try:
-            info.refresh(await session.patch(info.resource, info.name, info.namespace, patch, JSON_PATCH))
+            info.refresh(
+                await session.patch(info.resource, info.name, info.namespace, patch, JSON_PATCH, dryRun=dry_run)
+            )
         except ApiError as error:
             if error.reason != "Conflict" or attempt == ATTEMPTS - 1:
                 raise

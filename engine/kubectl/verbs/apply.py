@@ -88,6 +88,10 @@ class Applier:
         self._warn_if_deleting(info)
         self._report(info, "serverside-applied")
 
+    @property
+    def _dry_run_on_server(self) -> str | None:
+        return "All" if self.dry_run == "server" else None
+
     async def _send_apply(self, info: Info, applied: Object) -> Object:
         return await self.session.patch(
             info.resource,
@@ -99,17 +103,19 @@ class Applier:
             fieldManager=self.manager,
             force=self.session.flags.on("force-conflicts"),
             fieldValidation=self.validation,
-            dryRun="All" if self.dry_run == "server" else None,
+            dryRun=self._dry_run_on_server,
         )
 
     async def _take_over(self, info: Info, applied: Object) -> None:
-        """Take over the fields of client-side applies. A failure is a warning only: the next apply tries again."""
-        if self.dry_run == "server" or self.session.flags.text("subresource"):
+        """Take over the fields of client-side applies. A failure is a warning only: the next apply tries again. Of a dry
+        run it fails where the server would have kept another annotation."""
+        if self.session.flags.text("subresource"):
             return
+        dry_run = self._dry_run_on_server
         trouble = "failed to migrate kubectl.kubernetes.io/last-applied-configuration for Server-Side Apply"
         try:
-            await migration.save_annotation(self.session, info, self.manager)
-            migrated = await migration.migrate(self.session, info, self.manager)
+            await migration.save_annotation(self.session, info, self.manager, dry_run)
+            migrated = await migration.migrate(self.session, info, self.manager, dry_run)
             trouble = "failed to re-apply configuration after performing Server-Side Apply migration"
             if migrated:
                 info.refresh(await self._send_apply(info, applied))
