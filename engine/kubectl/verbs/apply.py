@@ -107,8 +107,9 @@ class Applier:
         )
 
     async def _take_over(self, info: Info, applied: Object) -> None:
-        """Take over the fields of client-side applies. A failure is a warning only: the next apply tries again. A dry run
-        fails where the server would have kept another annotation."""
+        """Take over the fields of client-side applies. A failure is a warning only: the next apply tries again.
+
+        A dry run fails where the server would have kept another annotation."""
         if self.session.flags.text("subresource"):
             return
         dry_run = self._dry_run_on_server
