@@ -200,9 +200,12 @@ async def test_pinning_shows_one_trace_and_escape_all_again(show: Show, cluster:
 async def test_a_narrow_terminal_puts_the_detail_behind_enter(show: Show, cluster: Cluster) -> None:
     async with show(size=(80, 24)) as driver:
         await write(cluster, "narrow")
-        await driver.sees("├─POST")
+        await driver.sees("├─POST", "narrow")
         assert "From keystroke" not in driver.picture
-        await driver.press("up", "enter")
+        canvas = driver.find(FlowCanvas)
+        await driver.until(lambda: any(row.name == "narrow" for row in canvas.model.rows))
+        canvas.move_to(next(row for row in canvas.model.rows if row.name == "narrow"))
+        await driver.press("enter")
         await driver.sees("what  ", "began  ")
         await driver.misses("├─POST")
         await driver.sees("esc Close", "q Leave")
