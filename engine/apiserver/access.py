@@ -3,7 +3,7 @@ authenticator/config.go, authorizer/config.go)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from engine.api.resources import ResourceRegistry
 from engine.api.types import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, GVR, ROLE_BINDINGS, ROLES
@@ -40,6 +40,7 @@ class Access:
         lookup: StorageLookup,
         resources: ResourceRegistry,
         *,
+        cache: Callable[[GVR], WatchCache],
         config: ClusterConfig,
         release: tuple[int, int],
         clock: Clock,
@@ -47,11 +48,9 @@ class Access:
         loopback: Loopback,
         authenticators: Sequence[Authenticator],
     ) -> None:
-        """`authenticators` come after those that there always are. Raises TokenFileError."""
+        """`cache` gives a resource's; `authenticators` come after those there always are. Raises TokenFileError."""
         self.token_metrics = TokenMetrics()
         self.certificate_lifetimes = certificate_lifetimes()
-        self._caches = caches
-        self._resources = resources
         legacy = LegacyTokens(lookup, loopback, clock, self.token_metrics, release=release)
         self.tokens = ServiceAccountAuthenticator(issuer, lookup, legacy, self.token_metrics)
         from_file = config.token_auth_file
@@ -64,10 +63,10 @@ class Access:
         self.authenticator = UnionAuthenticator((certificates, self.tokens, *others), anonymous=config.anonymous_auth)
         self.further = UnionAuthenticator(others, anonymous=False)
         self.rbac = RBACAuthorizer(
-            roles=self._cache(ROLES),
-            role_bindings=self._cache(ROLE_BINDINGS),
-            cluster_roles=self._cache(CLUSTER_ROLES),
-            cluster_role_bindings=self._cache(CLUSTER_ROLE_BINDINGS),
+            roles=cache(ROLES),
+            role_bindings=cache(ROLE_BINDINGS),
+            cluster_roles=cache(CLUSTER_ROLES),
+            cluster_role_bindings=cache(CLUSTER_ROLE_BINDINGS),
         )
         modes: dict[str, Authorizer] = {
             "Node": NodeAuthorizer(caches, lookup, resources, rules=node_rules(release)),
@@ -77,8 +76,3 @@ class Access:
         }
         chosen = (modes[mode] for mode in config.authorization_mode)
         self.authorizer = UnionAuthorizer((PrivilegedGroups(), *chosen))
-
-    def _cache(self, gvr: GVR) -> WatchCache:
-        info = self._resources.get(*gvr)
-        assert info is not None, f"every version serves {gvr.group_resource}"
-        return self._caches.make(info)

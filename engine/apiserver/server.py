@@ -156,6 +156,7 @@ class ApiServer:
             self._caches,
             lookup,
             resources,
+            cache=self._cache,
             config=self.config,
             release=definitions.release,
             clock=world.clock,
