@@ -20,6 +20,8 @@ from aiohttp.http_exceptions import LineTooLong
 from aiohttp.http_parser import HttpRequestParserPy
 from aiohttp.web_protocol import RequestHandler
 
+from engine.apiserver.warning_headers import warnings_in
+
 # Go's http.Server adds 4096 bytes to what it is told, for what its reader may have taken in already.
 HEADER_LIMIT = 1024 * 1024 + 4096
 # net/http does not count headers: as many as fit are taken, of three bytes and a line's end each.
@@ -34,10 +36,14 @@ _METHODS = frozenset(method.encode() for method in hdrs.METH_ALL)
 
 
 class Incoming(web.BaseRequest):
-    """A request whose answer does not say which software gave it: net/http's has no Server header."""
+    """A request whose answer does not say which software gave it: net/http's has no Server header. Each warning is a
+    header by itself (apiserver pkg/endpoints/filters/warning.go adds them one by one)."""
 
     async def _prepare_hook(self, response: web.StreamResponse) -> None:
         response.headers.popall(hdrs.SERVER, None)
+        if warned := response.headers.get(hdrs.WARNING):
+            response.headers.pop(hdrs.WARNING)
+            response.headers.extend((hdrs.WARNING, each) for each in warnings_in(warned))
 
 
 class Server(web.Server):

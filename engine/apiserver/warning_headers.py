@@ -3,11 +3,13 @@ pkg/util/net http.go)."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
 
 _ALL = 4 * 1024  # letters of all texts, beyond which each is cut
 _ONE = 256
+_VALUE = re.compile(r'299 - "(?:[^"\\]|\\.)*"')
 
 
 def warning_header(texts: Iterable[str]) -> str:
@@ -35,6 +37,11 @@ def warning_header(texts: Iterable[str]) -> str:
             said = [start for each in asked if not _cannot_be_said(start := each[:_ONE])]
             size = sum(map(len, said))
     return ", ".join(f"299 - {_quoted(text)}" for text in said)
+
+
+def warnings_in(header: str) -> list[str]:
+    """The values of a header of `warning_header`, each by itself."""
+    return _VALUE.findall(header)
 
 
 def _cannot_be_said(text: str) -> bool:

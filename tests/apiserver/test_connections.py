@@ -10,6 +10,7 @@ import pytest
 
 from engine.api.wire import Request, Response
 from engine.apiserver.http import HttpServer
+from engine.apiserver.warning_headers import warning_header
 from engine.clock import Clock
 from engine.world import World
 
@@ -21,13 +22,16 @@ class Echo:
         self.bodies: list[bytes | None] = []
         self.methods: list[str] = []
         self.agents: list[str] = []
+        self.warnings: list[str] = []
 
     async def handle(self, request: Request) -> Response:
         self.bodies.append(request.body)
         self.methods.append(request.method)
         self.agents.append(request.headers.get("user-agent", ""))
         long = request.headers.get("x-long", "")
-        return Response(body=f"path {len(request.path)} long {len(long)} headers {len(request.headers)}".encode())
+        said = f"path {len(request.path)} long {len(long)} headers {len(request.headers)}"
+        headers = {"warning": warning_header(self.warnings)} if self.warnings else {}
+        return Response(body=said.encode(), headers=headers)
 
 
 @pytest.fixture
@@ -170,3 +174,13 @@ async def test_no_answer_says_which_software_gave_it(port: int) -> None:
         head = (await _ask(port, request)).partition(b"\r\n\r\n")[0].lower()
         assert b"\r\nserver:" not in head
         assert b"aiohttp" not in head
+
+
+async def test_each_warning_is_a_header_by_itself(echo: Echo, port: int) -> None:
+    echo.warnings = ["one", 'a "second", 299 - ', "back\\slash"]
+    answer = await _ask(port, b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    assert [line for line in answer.decode().splitlines() if line.lower().startswith("warning:")] == [
+        'Warning: 299 - "one"',
+        'Warning: 299 - "a \\"second\\", 299 - "',
+        'Warning: 299 - "back\\\\slash"',
+    ]
