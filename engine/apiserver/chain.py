@@ -53,6 +53,7 @@ DEBUG_PREFIX = "/debug/ktui"
 
 _TIMEOUT = 504
 _AUDIT_ID = "audit-id"
+_TOO_DEEP_TO_WRITE = "Recursion limit reached"  # orjson, whose error has no class of its own
 _AUTHORIZATION = "authorization.k8s.io"
 _NO_SNIFFING = {"x-content-type-options": "nosniff"}
 _PLAIN_TEXT = {"content-type": "text/plain; charset=utf-8", **_NO_SNIFFING}
@@ -164,6 +165,8 @@ class Chain:
         except RecursionError:  # Go looks deeper into a body than Python can call
             return _failed(bad_request(TOO_DEEP))
         except Exception as error:
+            if str(error) == _TOO_DEEP_TO_WRITE:
+                return _failed(bad_request(TOO_DEEP))
             log.exception("%s %s", request.method, request.path)
             return _failed(internal(f"{type(error).__name__}: {error}"))
 

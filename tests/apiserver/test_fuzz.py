@@ -68,6 +68,14 @@ async def test_bodies_that_broke_it_once(server: ApiServer, method: str, kind: s
     assert answer.body["message"].startswith(message)
 
 
+async def test_an_object_too_deep_to_be_written(server: ApiServer, client: Client) -> None:
+    """JSON of any form is read down to a thousand levels, and written down to 254."""
+    path, data = "/apis/apps/v1/namespaces/default/controllerrevisions", b'{"a":' * 300 + b"1" + b"}" * 300
+    body = b'{"metadata":{"name":"deep"},"revision":1,"data":%b}' % data
+    answer = await client.send("POST", path, headers={"content-type": JSON}, body=body)
+    assert (answer.status, answer.body["message"]) == (400, "exceeded max depth")
+
+
 async def test_a_node_that_does_not_answer_through_the_proxy(server: ApiServer, client: Client) -> None:
     await client.create(NODES, {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}})
     with pytest.raises(ApiError) as caught:
