@@ -22,7 +22,7 @@ WORKLOADS: dict[str, dict[str, Any]] = {
 
 
 def template(image: str) -> Object:
-    return {"metadata": {"labels": LABELS}, "spec": {"containers": [{"name": "c", "image": image, "resources": {}}]}}
+    return {"metadata": {"labels": LABELS}, "spec": {"containers": [{"name": "c", "image": image}]}}
 
 
 def revision(owner: Object, number: int) -> Object:

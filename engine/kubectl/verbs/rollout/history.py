@@ -15,6 +15,7 @@ from engine.kubectl.describe.writer import Page
 from engine.kubectl.errors import CommandError
 from engine.kubectl.printers.objects import result_printer, structured_printer, unknown_format, without_managed_fields
 from engine.kubectl.printers.tabwriter import TabWriter
+from engine.kubectl.printers.zeros import with_zeros
 from engine.kubectl.rollouts import CHANGE_CAUSE, controller_revisions, owned_replica_sets, revision_of
 from engine.kubectl.schemas import schema_of
 from engine.kubectl.selection import Info, visit
@@ -72,7 +73,7 @@ def _as_shown(info: Info, revision: Object) -> Object:
     """What `-o` shows of a revision: a ReplicaSet itself, else the workload as it was by its ControllerRevision."""
     if revision["kind"] != "ControllerRevision":
         return revision
-    shown = strategic_merge_patch(info.object, revision.get("data") or {}, schema_of(info.resource.gvk))
+    shown = with_zeros(strategic_merge_patch(info.object, revision.get("data") or {}, schema_of(info.resource.gvk)))
     claims = shown["spec"].get("volumeClaimTemplates") or []
     # What is within another object has no type in kubectl's own structures.
     kept = [{key: value for key, value in claim.items() if key not in ("apiVersion", "kind")} for claim in claims]
