@@ -29,8 +29,8 @@ ZERO_DROPPED = frozenset(
         ("PriorityClass", "description"),
     }
 )
-# Lists with `omitempty` of which an empty one is not none: it stands in the way of the default.
-EMPTY_KEPT = frozenset({("HPAScalingRules", "policies")})
+# Fields with `omitempty` of which an empty one is not none: it keeps the default away, or is shown in an error.
+EMPTY_KEPT = frozenset({("HPAScalingRules", "policies"), ("PersistentVolumeSpec", "capacity")})
 
 
 def short_name(definition: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from engine.api.api_services import available_locally
-from engine.api.resource_table import APIEXTENSIONS, APIREGISTRATION, CERTIFICATES, DISCOVERY, RESOURCE
+from engine.api.resource_table import APIEXTENSIONS, APIREGISTRATION, CERTIFICATES, DISCOVERY, RESOURCE, STORAGE
 from engine.api.strategies.certificate_strategy import prepare_signing_request_for_status_update
 from engine.api.strategies.daemon_generation import count_template_generation, first_template_generation
 from engine.api.strategies.device_strategy import prepare_claim_status_for_update
@@ -21,6 +21,7 @@ from engine.api.strategies.pod_strategy import (
 )
 from engine.api.strategies.service_strategy import prepare_service_for_update
 from engine.api.strategies.volume_strategy import (
+    prepare_attachment_for_create,
     prepare_claim_for_create,
     prepare_claim_for_update,
     prepare_volume_for_create,
@@ -129,6 +130,7 @@ CREATE: Mapping[_Kind, Callable[[Object], None]] = {
     (APIEXTENSIONS, "CustomResourceDefinition"): _create_definition,
     (APIREGISTRATION, "APIService"): _create_api_service,
     (DISCOVERY, "EndpointSlice"): _drop_topology,
+    (STORAGE, "VolumeAttachment"): prepare_attachment_for_create,
 }
 UPDATE: Mapping[_Kind, Callable[[Object, Object], None]] = {
     ("", "Namespace"): _update_namespace,

@@ -28,6 +28,13 @@ def prepare_volume_for_status_update(new: Object, old: Object, now: str) -> None
         status["lastPhaseTransitionTime"] = now
 
 
+def prepare_attachment_for_create(attachment: Object) -> None:
+    """An empty capacity, which no inline volume may have more of, is none."""
+    inline = attachment["spec"].get("source", {}).get("inlineVolumeSpec") or {}
+    if not inline.get("capacity", True):
+        del inline["capacity"]
+
+
 def prepare_claim_for_create(claim: Object) -> None:
     spec = claim.setdefault("spec", {})
     _drop_unknown_source(spec)

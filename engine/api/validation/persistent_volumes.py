@@ -78,7 +78,7 @@ def _mount_options(obj: Object, problems: Problems) -> None:
 def volume_spec(obj: Object, problems: Problems, *, check_values: bool = True) -> None:
     spec, path, name = obj.get("spec", {}), "spec", obj.get("metadata", {}).get("name", "")
     _modes(spec, path, problems)
-    _capacity(spec.get("capacity", {}), f"{path}.capacity", problems)
+    _capacity(spec.get("capacity"), f"{path}.capacity", problems)
     policy = spec.get("persistentVolumeReclaimPolicy")
     problems.unless_in(f"{path}.persistentVolumeReclaimPolicy", policy or None, _RECLAIM)
     _node_affinity(spec, path, problems, check_values=check_values)
@@ -113,12 +113,12 @@ def inline_volume_spec(spec: Object, path: str, problems: Problems) -> None:
         problems.forbidden(f"{path}.volumeMode", detail)
 
 
-def _capacity(capacity: Mapping[str, str], path: str, problems: Problems) -> None:
+def _capacity(capacity: Mapping[str, str] | None, path: str, problems: Problems) -> None:
     if not capacity:
         problems.required(path)
-    if "storage" not in capacity or len(capacity) > 1:
-        problems.not_supported(path, capacity or None, ("storage",))
-    for name, amount in capacity.items():
+    if not capacity or "storage" not in capacity or len(capacity) > 1:
+        problems.not_supported(path, capacity, ("storage",))
+    for name, amount in (capacity or {}).items():
         basic_resource(amount, f"{path}[{name}]", problems)
         positive_quantity(amount, f"{path}[{name}]", problems)
 

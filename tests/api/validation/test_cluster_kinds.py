@@ -318,6 +318,11 @@ ROWS: dict[str, tuple[GVK, Object, list[str]]] = {
             "spec: Required value: must specify a volume type",
         ],
     ),
+    "a volume of an empty capacity": (
+        VOLUME,
+        volume(hostPath={"path": "/a"}, capacity={}),
+        ["spec.capacity: Required value", 'spec.capacity: Unsupported value: {}: supported values: "storage"'],
+    ),
     "a local volume anywhere": (
         VOLUME,
         volume(local={"path": "/a"}),
