@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from engine.api.resources import ResourceRegistry
+from engine.api.resources import ResourceRegistry, version_order
 from engine.api.types import GVK, GVR, Object
 from engine.controllers.conditions import conditions_of, is_true
 
@@ -32,7 +32,8 @@ CUSTOM_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", 
 
 
 class Discovery:
-    """Each stored resource once, under its group's preferred version where it has that."""
+    """Each stored resource once, under its group's preferred version where it has that, else its own first one
+    (client-go discovery_client.go, ServerPreferredResources). What is stored may not be served."""
 
     def __init__(self, version: str) -> None:
         self._registry = ResourceRegistry.for_version(version)
@@ -75,11 +76,11 @@ class Discovery:
     def crd_changed(self, old: Object | None, new: Object | None) -> Resource | None:
         """Follow a CustomResourceDefinition; the resource that it newly established, if it did."""
         name = (new or old or {})["metadata"]["name"]
-        if new is None or not is_true(conditions_of(new.get("status") or {}), "Established"):
+        served = [each["name"] for each in new["spec"]["versions"] if each.get("served")] if new is not None else []
+        if new is None or not served or not is_true(conditions_of(new.get("status") or {}), "Established"):
             self._custom.pop(name, None)
             return None
-        spec = new["spec"]
-        version = next((each["name"] for each in spec["versions"] if each.get("storage")), "")
+        spec, version = new["spec"], min(served, key=version_order)
         resource = Resource(
             GVR(spec["group"], version, spec["names"]["plural"]),
             spec["names"]["kind"],

@@ -23,6 +23,7 @@ from engine.controllers.namespace import NamespaceController
 from engine.controllers.serviceaccount import ServiceAccountController
 from engine.world import World
 from tests.controllers.cluster import PodHands, TestCluster, running, web
+from tests.controllers.objects import DEFINITIONS, ROLLOUT, ROLLOUTS
 
 API_SERVICES = GVR("apiregistration.k8s.io", "v1", "apiservices")
 
@@ -204,6 +205,19 @@ async def test_a_deleted_namespace_takes_all_with_it(world: World) -> None:
         await cluster.gone(NAMESPACES, "team", None)
         for resource in (PODS, DEPLOYMENTS, REPLICA_SETS, SECRETS, SERVICE_ACCOUNTS):
             assert await cluster.objects(resource, namespace="team") == []
+
+
+async def test_a_deleted_namespace_takes_what_is_served_in_other_versions_than_it_is_stored_in(world: World) -> None:
+    async with running(world, controllers=(NamespaceController,)) as cluster:
+        version = ROLLOUT["spec"]["versions"][0]
+        versions = [{**version, "name": "v2", "served": False}, {**version, "storage": False}]
+        await cluster.admin.create(DEFINITIONS, {**ROLLOUT, "spec": {**ROLLOUT["spec"], "versions": versions}})
+        await cluster.admin.create(NAMESPACES, {"metadata": {"name": "team"}})
+        made: Object = {"apiVersion": "example.com/v1", "kind": "Rollout", "metadata": {"name": "r"}}
+        await cluster.admin.create(ROLLOUTS, made, namespace="team")
+        await cluster.admin.delete(NAMESPACES, "team")
+        await cluster.gone(NAMESPACES, "team", None)
+        assert await cluster.objects(ROLLOUTS) == []
 
 
 async def test_a_namespace_that_cannot_go_says_why(world: World) -> None:

@@ -96,13 +96,18 @@ def test_every_resource_is_discovered_once() -> None:
 
 def test_a_custom_resource_is_there_while_its_definition_is_established() -> None:
     discovery = Discovery("")
-    crd = {
+    crd: Object = {
         "metadata": {"name": "widgets.example.com"},
         "spec": {
             "group": "example.com",
             "scope": "Namespaced",
             "names": {"plural": "widgets", "kind": "Widget"},
-            "versions": [{"name": "v1alpha1"}, {"name": "v1", "storage": True}],
+            "versions": [
+                {"name": "v1alpha1", "served": True},
+                {"name": "v1", "served": True},
+                {"name": "v2beta1", "served": True, "storage": True},
+                {"name": "v2", "served": False},
+            ],
         },
         "status": {"conditions": [{"type": "Established", "status": "True"}]},
     }
@@ -111,6 +116,10 @@ def test_a_custom_resource_is_there_while_its_definition_is_established() -> Non
     assert resource.gvr.path("default") == "/apis/example.com/v1/namespaces/default/widgets"
     assert resource in list(discovery)
     assert discovery.crd_changed(crd, crd) is None, "nothing new"
+    unserved = {**crd, "spec": {**crd["spec"], "versions": [{"name": "v1", "served": False, "storage": True}]}}
+    assert discovery.crd_changed(crd, unserved) is None
+    assert resource not in list(discovery)
+    assert discovery.crd_changed(unserved, crd) == resource
     discovery.crd_changed(crd, None)
     assert resource not in list(discovery)
 
