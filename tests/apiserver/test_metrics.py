@@ -282,14 +282,18 @@ async def test_the_process_is_told_of_as_prometheus_does(client: Client) -> None
     assert list(found) == [
         "process_cpu_seconds_total",
         "process_max_fds",
+        "process_network_receive_bytes_total",
+        "process_network_transmit_bytes_total",
         "process_open_fds",
         "process_resident_memory_bytes",
         "process_start_time_seconds",
         "process_virtual_memory_bytes",
+        "process_virtual_memory_max_bytes",
     ]
     assert found["process_cpu_seconds_total"] > 0
     assert 3 <= found["process_open_fds"] <= found["process_max_fds"]
     assert 10 << 20 < found["process_resident_memory_bytes"] < found["process_virtual_memory_bytes"]
+    assert found["process_virtual_memory_bytes"] < found["process_virtual_memory_max_bytes"]
     again = await page(client)
     assert again["process_start_time_seconds"] == found["process_start_time_seconds"] > 1.7e9
     assert again["process_cpu_seconds_total"] >= found["process_cpu_seconds_total"]

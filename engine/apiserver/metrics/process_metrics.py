@@ -16,6 +16,7 @@ from engine.metric_text import metric
 from engine.metrics import Sample
 
 _SELF = Path("/proc/self")
+_UNLIMITED = 2**64 - 1  # as Go reads a limit that is none
 
 
 def process_lines() -> Iterator[str]:
@@ -33,6 +34,7 @@ def _figures() -> list[tuple[str, str, float, str]]:
     fields = (_SELF / "stat").read_text().rpartition(")")[2].split()
     ticks = os.sysconf("SC_CLK_TCK")
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
     return [
         (
             "cpu_seconds_total",
@@ -41,6 +43,7 @@ def _figures() -> list[tuple[str, str, float, str]]:
             "Total user and system CPU time spent in seconds.",
         ),
         ("max_fds", "gauge", soft, "Maximum number of open file descriptors."),
+        *_network(),
         ("open_fds", "gauge", len(os.listdir(_SELF / "fd")), "Number of open file descriptors."),
         ("resident_memory_bytes", "gauge", int(fields[21]) * resource.getpagesize(), "Resident memory size in bytes."),
         (
@@ -50,7 +53,31 @@ def _figures() -> list[tuple[str, str, float, str]]:
             "Start time of the process since unix epoch in seconds.",
         ),
         ("virtual_memory_bytes", "gauge", int(fields[20]), "Virtual memory size in bytes."),
+        (
+            "virtual_memory_max_bytes",
+            "gauge",
+            _UNLIMITED if most == resource.RLIM_INFINITY else most,
+            "Maximum amount of virtual memory available in bytes.",
+        ),
     ]
+
+
+def _network() -> Iterator[tuple[str, str, float, str]]:
+    """Of all processes that share the network: the kernel does not count it for each of them."""
+    lines = [line.split() for line in (_SELF / "net/netstat").read_text().splitlines() if line.startswith("IpExt:")]
+    octets = dict(zip(*lines, strict=True))
+    yield (
+        "network_receive_bytes_total",
+        "counter",
+        int(octets["InOctets"]),
+        "Number of bytes received by the process over the network.",
+    )
+    yield (
+        "network_transmit_bytes_total",
+        "counter",
+        int(octets["OutOctets"]),
+        "Number of bytes sent by the process over the network.",
+    )
 
 
 @lru_cache(maxsize=1)
