@@ -244,9 +244,11 @@ async def test_a_pod_does_not_choose_the_zone_it_is_in(client: Client, default_a
 
 
 async def test_no_pod_grows_beyond_its_node(client: Client, default_account: Object) -> None:
+    """An autoscaler tells from the cause which refusal it is (pods_test.go TestPodResizeValidation)."""
     await client.create(NODES, node("n1", **{"kubernetes.io/os": "linux"}))
-    await client.create(NODES, node("n2"))
-    for name in ("n1", "n2"):
+    await client.create(NODES, node("n2", **{"kubernetes.io/os": "windows"}))
+    await client.create(NODES, node("n3"))
+    for name in ("n1", "n2", "n3"):
         made = pod(name, nodeName=name)
         made["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1", "memory": "64Mi"}}
         await client.create(PODS, made, namespace="default")
@@ -255,41 +257,60 @@ async def test_no_pod_grows_beyond_its_node(client: Client, default_account: Obj
         patch = {"spec": {"containers": [{"name": "app", "resources": {"requests": requests}}]}}
         return await client.patch(PODS, name, patch, namespace="default", subresource="resize")
 
-    with pytest.raises(ApiError) as caught:
-        await resize("n1", cpu="3", memory="2Gi")
-    assert caught.value.message == (
-        'pods "n1" is forbidden: Node didn\'t have enough allocatable resources: cpu, requested: 3000, allocatable: '
-        "2000; memory, requested: 2147483648, allocatable: 1073741824"
-    )
-    resized = await resize("n1", cpu="2")
-    assert resized["metadata"]["generation"] == 2
-    with pytest.raises(ApiError, match='pod resize is only supported on linux nodes, node "n2" is ""'):
-        await resize("n2", cpu="2")
+    refused = {
+        "n1": (
+            "node didn't have enough allocatable resources: cpu, requested: 3000, allocatable: 2000; memory, "
+            "requested: 2147483648, allocatable: 1073741824",
+            "NodeCapacity",
+        ),
+        "n2": ('pod resize is only supported on linux nodes, node "n2" is "windows"', "UnsupportedPlatform"),
+    }
+    for name, (why, cause) in refused.items():
+        with pytest.raises(ApiError) as caught:
+            await resize(name, cpu="3", memory="2Gi")
+        assert (caught.value.code, caught.value.message) == (403, f'pods "{name}" is forbidden: {why}')
+        assert caught.value.details == {"name": name, "kind": "pods", "causes": [{"reason": cause}]}
+    for name in ("n1", "n3"):
+        assert (await resize(name, cpu="2"))["metadata"]["generation"] == 2
 
 
 async def test_no_pod_becomes_what_its_node_cannot_do(client: Client, default_account: Object) -> None:
-    features = {"n1": ["GuaranteedQoSPodCPUResize"], "n2": []}
+    """Of a Pod as a whole and of init containers that end a node has to say that it resizes them, of others not."""
     amounts = {"cpu": "500m", "memory": "64Mi"}
-    for name, declared in features.items():
-        made = node(name, **{"kubernetes.io/os": "linux"})
-        await client.create(NODES, made)
+    held = {"requests": amounts, "limits": amounts}
+    features = ["InPlacePodLevelResourcesVerticalScaling", "InPlacePodVerticalScalingInitContainers"]
+    for name, declared in {"n1": features, "n2": []}.items():
+        await client.create(NODES, node(name, **{"kubernetes.io/os": "linux"}))
         await client.patch(NODES, name, {"status": {"declaredFeatures": declared}}, subresource="status")
-        guaranteed = pod(name, nodeName=name)
-        guaranteed["spec"]["containers"][0]["resources"] = {"requests": amounts, "limits": amounts}
-        await client.create(PODS, guaranteed, namespace="default")
+        sidecar = {"name": "sidecar", "image": "i", "resources": held, "restartPolicy": "Always"}
+        made = pod(name, nodeName=name, initContainers=[{"name": "init", "image": "i", "resources": held}, sidecar])
+        made["spec"]["containers"][0]["resources"] = held
+        made["spec"]["resources"] = {part: {"cpu": "1500m", "memory": "1Gi"} for part in held}
+        await client.create(PODS, made, namespace="default")
 
-    async def resize(name: str, cpu: str) -> Object:
-        resources = {"requests": {"cpu": cpu}, "limits": {"cpu": cpu}}
-        patch = {"spec": {"containers": [{"name": "app", "resources": resources}]}}
-        return await client.patch(PODS, name, patch, namespace="default", subresource="resize")
+    more = {part: {"cpu": "600m"} for part in held}
+    named = {"initContainers": ["init", "sidecar"], "containers": ["app"]}
 
-    assert (await resize("n1", "1"))["metadata"]["generation"] == 2
-    with pytest.raises(ApiError) as caught:
-        await resize("n2", "1")
-    assert caught.value.message == (
-        'pods "n2" is forbidden: pod update requires features GuaranteedQoSPodCPUResize which are not available on '
-        'node "n2"'
-    )
+    async def resize(node_name: str, *names: str, whole: str = "1500m") -> Object:
+        changed = {
+            field: [{"name": each, "resources": more} for each in names if each in known]
+            for field, known in named.items()
+        }
+        spec = {**changed, "resources": {part: {"cpu": whole} for part in held}}
+        return await client.patch(PODS, node_name, {"spec": spec}, namespace="default", subresource="resize")
+
+    assert (await resize("n1", "app", "init", "sidecar", whole="1600m"))["metadata"]["generation"] == 2
+    assert (await resize("n2", "app", "sidecar"))["metadata"]["generation"] == 2
+    lacking: list[tuple[tuple[str, ...], str, str]] = [
+        (("init",), "1500m", features[1]),
+        ((), "1600m", features[0]),
+        (("init",), "1600m", ", ".join(features)),
+    ]
+    for names, whole, missing in lacking:
+        with pytest.raises(ApiError) as caught:
+            await resize("n2", *names, whole=whole)
+        why = f"pod update requires features {missing} which are not available on node"
+        assert caught.value.message == f'pods "n2" is forbidden: {why} "n2"'
 
 
 UNEXPANDED = (

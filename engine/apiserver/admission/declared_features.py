@@ -13,7 +13,6 @@ from engine.apiserver.lookup import Lookup
 
 _SINCE = (1, 36)
 _CHANGES = frozenset(("pods", "pods/resize"))
-_ZERO = Quantity.parse("0")
 
 
 class NodeDeclaredFeatureValidator(Plugin):
@@ -48,18 +47,17 @@ class NodeDeclaredFeatureValidator(Plugin):
 def _needed(pod: Object, old: Object) -> list[str]:
     """In the order of their names."""
     needed = []
-    if (old.get("status") or {}).get("qosClass") == "Guaranteed" and _cpu(pod) != _cpu(old):
-        needed.append("GuaranteedQoSPodCPUResize")
     if _amounts(pod["spec"]) != _amounts(old["spec"]):
         needed.append("InPlacePodLevelResourcesVerticalScaling")
+    if _ending(pod) != _ending(old):
+        needed.append("InPlacePodVerticalScalingInitContainers")
     return needed
 
 
-def _cpu(pod: Object) -> list[Quantity]:
-    """What each container requests."""
-    return [
-        _amounts(container).get("requests", {}).get("cpu", _ZERO) for container in pod["spec"].get("containers") or ()
-    ]
+def _ending(pod: Object) -> list[dict[str, dict[str, Quantity]]]:
+    """What its init containers ask for that are no sidecars."""
+    containers = pod["spec"].get("initContainers") or ()
+    return [_amounts(container) for container in containers if container.get("restartPolicy") != "Always"]
 
 
 def _amounts(holder: Object) -> dict[str, dict[str, Quantity]]:

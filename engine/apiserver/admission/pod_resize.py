@@ -5,6 +5,7 @@ Source: plugin/pkg/admission/podresize.
 
 from __future__ import annotations
 
+from engine.api.errors import ApiError
 from engine.api.pod_amounts import pod_amounts
 from engine.api.quantity import Quantity
 from engine.api.types import NODES, Object
@@ -12,7 +13,7 @@ from engine.apiserver.admission.attributes import UPDATES, Attributes, Operation
 from engine.apiserver.lookup import Lookup
 
 _SINCE = (1, 36)
-_OS = "kubernetes.io/os"
+_OS, _LINUX = "kubernetes.io/os", "linux"
 
 
 class PodResizeValidator(Plugin):
@@ -35,11 +36,19 @@ class PodResizeValidator(Plugin):
         node = await self._lookup.find(NODES, "", name)
         if node is None:
             raise denied(attributes, f'node "{name}" not found')
+        system = (node["metadata"].get("labels") or {}).get(_OS, _LINUX)
+        if system != _LINUX:
+            why = f'pod resize is only supported on linux nodes, node "{name}" is "{system}"'
+            raise _because(denied(attributes, why), "UnsupportedPlatform")
         if excess := _excess(pod, (node.get("status") or {}).get("allocatable") or {}):
-            raise denied(attributes, f"Node didn't have enough allocatable resources: {'; '.join(excess)}")
-        system = (node["metadata"].get("labels") or {}).get(_OS, "")
-        if system != "linux":
-            raise denied(attributes, f'pod resize is only supported on linux nodes, node "{name}" is "{system}"')
+            why = f"node didn't have enough allocatable resources: {'; '.join(excess)}"
+            raise _because(denied(attributes, why), "NodeCapacity")
+
+
+def _because(error: ApiError, reason: str) -> ApiError:
+    """With a cause by which an autoscaler tells one refusal from another; it says no more."""
+    error.details = {**(error.details or {}), "causes": [{"reason": reason}]}
+    return error
 
 
 def _excess(pod: Object, allocatable: Object) -> list[str]:

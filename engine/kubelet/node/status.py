@@ -23,8 +23,9 @@ KUBELET_PORT = 10250
 RUNTIME_HANDLERS = ("runc", "")
 # What a kubelet of today says that it can do beyond the least that is expected of one (KEP 5328); sorted.
 DECLARED_FEATURES = (
-    "GuaranteedQoSPodCPUResize",
+    "ExtendWebSocketsToKubelet",
     "InPlacePodLevelResourcesVerticalScaling",
+    "InPlacePodVerticalScalingInitContainers",
     "RestartAllContainersOnContainerExits",
 )
 _HANDLER_FEATURES = {"recursiveReadOnlyMounts": True, "userNamespaces": True}
