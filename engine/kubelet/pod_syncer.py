@@ -15,6 +15,7 @@ from engine.kubelet.kuberuntime.errors import BACK_OFFS
 from engine.kubelet.kuberuntime.manager import RuntimeManager, SyncResult
 from engine.kubelet.kuberuntime.pod_status import PodRuntimeStatus
 from engine.kubelet.kuberuntime.resizing import changed_resources
+from engine.kubelet.kuberuntime.restarting import could_restart_all, is_restarting_all
 from engine.kubelet.pod_workers import SyncOutcome
 from engine.kubelet.prober.manager import ProbeManager
 from engine.kubelet.status.generate import Override, StatusMaker
@@ -91,13 +92,17 @@ class Syncer:
             return SyncOutcome(again_after=self._until_deadline(pod))
         if volumes is None:
             return SyncOutcome(again_after=self._earliest(pod, self._mount_backoff.remaining(uid)))
-        result = await self._manager.sync_pod(pod, status, volumes)
+        if could_restart_all(pod):
+            pod = {**pod, "status": made}  # it tells how often containers were started that are removed
+        result = await self._manager.sync_pod(pod, status, volumes, restart_all=is_restarting_all(made))
         await self._manager.remove_old_containers(await self._manager.pod_status(uid))
         if result.error is not None:
             raise result.error
         again = self._again_after(uid, result)
         if result.actions.containers_to_resize:
             again = SYNC_FREQUENCY
+        if result.actions.containers_to_reset:
+            again = 0.0
         if again is None and follows_objects(pod):
             again = RESYNC_PERIOD * (1 + 0.5 * self._rng.random())
         return SyncOutcome(again_after=self._earliest(pod, again))

@@ -10,6 +10,7 @@ from engine.kubelet import pods
 from engine.kubelet.cri import ContainerState, ContainerStatus
 from engine.kubelet.kuberuntime.pod_status import PodRuntimeStatus, restarts_after, sandbox_changed, should_restart
 from engine.kubelet.kuberuntime.resizing import changed_resources, restarts_for
+from engine.kubelet.kuberuntime.restarting import containers_to_reset
 
 
 class ProbeFailures(Protocol):
@@ -47,17 +48,24 @@ class PodActions:
     ephemeral_containers_to_start: list[Object] = field(default_factory=list)
     containers_to_kill: list[ContainerKill] = field(default_factory=list)
     containers_to_resize: list[ContainerResize] = field(default_factory=list)
+    containers_to_reset: list[ContainerStatus] = field(default_factory=list)
 
     @property
     def nothing(self) -> bool:
         to_start = self.init_containers_to_start or self.containers_to_start or self.ephemeral_containers_to_start
-        to_change = self.containers_to_kill or self.containers_to_resize
+        to_change = self.containers_to_kill or self.containers_to_resize or self.containers_to_reset
         return not (self.kill_pod or self.create_sandbox or to_start or to_change)
 
 
-def compute_pod_actions(pod: Object, status: PodRuntimeStatus, probes: ProbeFailures) -> PodActions:
+def compute_pod_actions(
+    pod: Object, status: PodRuntimeStatus, probes: ProbeFailures, *, restart_all: bool = False
+) -> PodActions:
+    """`restart_all`: all containers are to go, so that the next sync starts them from the beginning."""
     create, attempt, sandbox_id = sandbox_changed(pod, status)
     actions = PodActions(kill_pod=create, create_sandbox=create, sandbox_id=sandbox_id, attempt=attempt)
+    if restart_all:
+        actions.containers_to_reset = containers_to_reset(pod, status)
+        return actions
     if create:
         _begin_again(actions, pod, status)
         return actions

@@ -22,6 +22,7 @@ from engine.kubelet.kuberuntime.errors import ConfigError, StartError
 from engine.kubelet.kuberuntime.image_manager import ImageManager
 from engine.kubelet.kuberuntime.lifecycle import HookError, run_handler
 from engine.kubelet.kuberuntime.pod_status import PodRuntimeStatus
+from engine.kubelet.kuberuntime.restarting import was_removed
 from engine.kubelet.kuberuntime.security_context import check_user
 from engine.kubelet.volumes import Volumes
 
@@ -79,9 +80,11 @@ class RuntimeManager:
 
     # -- sync
 
-    async def sync_pod(self, pod: Object, status: PodRuntimeStatus, volumes: Volumes) -> SyncResult:
+    async def sync_pod(
+        self, pod: Object, status: PodRuntimeStatus, volumes: Volumes, *, restart_all: bool = False
+    ) -> SyncResult:
         result = SyncResult()
-        actions = result.actions = compute_pod_actions(pod, status, self._probes)
+        actions = result.actions = compute_pod_actions(pod, status, self._probes, restart_all=restart_all)
         if actions.kill_pod:
             if actions.create_sandbox and actions.sandbox_id:
                 self._recorder.event(
@@ -90,6 +93,9 @@ class RuntimeManager:
             await self.kill_pod(pod, status)
             if actions.create_sandbox:
                 await self._purge_init_containers(pod, status)
+        else:
+            for container in actions.containers_to_reset:
+                await self._reset(pod, container)
         for kill in actions.containers_to_kill:
             await self._kill_unhealthy(pod, kill)
         for resize in actions.containers_to_resize:
@@ -252,6 +258,12 @@ class RuntimeManager:
 
     # -- kill
 
+    async def _reset(self, pod: Object, status: ContainerStatus) -> None:
+        """Remove a container for its Pod to begin again: without its hook, and without any grace."""
+        if status.state != ContainerState.EXITED:
+            await self.kill_container(pod, None, status, message="killing", grace=0.0)
+        await self._runtime.remove_container(status.id)
+
     async def _kill_unhealthy(self, pod: Object, kill: ContainerKill) -> None:
         grace = pods.grace_period(pod)
         if kill.probe:
@@ -394,5 +406,6 @@ def _next_attempt(pod: Object, container: Object, status: PodRuntimeStatus) -> i
         for known in (pod.get("status") or {}).get(field) or ():
             if known["name"] == container["name"]:
                 # Without an id it has not begun, or the loss has been counted already.
-                return int(known.get("restartCount", 0)) + bool(known.get("containerID"))
+                counted = not known.get("containerID") or was_removed(known)
+                return int(known.get("restartCount", 0)) + (not counted)
     return 0

@@ -81,12 +81,18 @@ def should_restart(pod: Object, container: Object, status: PodRuntimeStatus) -> 
 def restarts_after(pod: Object, container: Object, exit_code: int) -> bool:
     """Whether a container that ended with this code is started again: by the first of its own rules that fits, by its
     own policy, by the Pod's (pkg/api/v1/pod util.go ContainerShouldRestart; KEP-5307)."""
-    if container.get("restartPolicy"):
-        for rule in container.get("restartPolicyRules") or ():
-            if _fits(rule.get("exitCodes") or {}, exit_code):
-                return rule.get("action") in ("Restart", "RestartAllContainers")
+    if (rule := restart_rule(container, exit_code)) is not None:
+        return rule.get("action") in ("Restart", "RestartAllContainers")
     policy = pods.container_restart_policy(pod, container)
     return policy == "Always" or (policy == "OnFailure" and exit_code != 0)
+
+
+def restart_rule(container: Object, exit_code: int) -> Object | None:
+    """The first of a container's own rules that says something of this code."""
+    if not container.get("restartPolicy"):
+        return None
+    rules = container.get("restartPolicyRules") or ()
+    return next((rule for rule in rules if _fits(rule.get("exitCodes") or {}, exit_code)), None)
 
 
 def _fits(codes: Object, exit_code: int) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from engine.api.types import Object
 from engine.kubelet import pods
+from engine.kubelet.kuberuntime import restarting
 from engine.kubelet.kuberuntime.pod_status import PodRuntimeStatus, sandbox_flaw
 from engine.kubelet.status.phase import any_regular_started
 
@@ -17,22 +18,33 @@ OWNED = (
     "PodScheduled",
     "PodResizePending",
     "PodResizeInProgress",
+    restarting.CONDITION,
 )
 
 
 def conditions(
-    pod: Object, status: PodRuntimeStatus, statuses: Sequence[Object], phase: str, others: Sequence[Object]
+    pod: Object,
+    status: PodRuntimeStatus,
+    statuses: Sequence[Object],
+    phase: str,
+    others: Sequence[Object],
+    previous: Object | None = None,
 ) -> list[Object]:
-    """All conditions in upstream's order: `others`, which are not the kubelet's, first."""
+    """All conditions in upstream's order: `others`, which are not the kubelet's, first. `previous` is the status as it
+    was last known, if it was."""
+    previous = previous or {}
     ready = _containers_ready(pod, statuses, phase)
-    return [
+    made = [
         *(dict(condition) for condition in others),
         _ready_to_start_containers(pod, status),
-        _initialized(pod, statuses, phase),
+        _initialized(pod, statuses, phase, previous),
         _pod_ready(pod, ready, others),
         ready,
         _condition(pod, "PodScheduled", True),
     ]
+    if restarting.could_restart_all(pod):
+        made.append(_all_restarting(pod, status, phase, previous))
+    return made
 
 
 def _condition(pod: Object, type: str, status: bool, reason: str = "", message: str = "") -> Object:
@@ -91,7 +103,18 @@ def _pod_ready(pod: Object, containers_ready: Object, others: Sequence[Object]) 
     return _condition(pod, "Ready", True)
 
 
-def _initialized(pod: Object, statuses: Sequence[Object], phase: str) -> Object:
+def _all_restarting(pod: Object, status: PodRuntimeStatus, phase: str, previous: Object) -> Object:
+    """True from the exit that asks for it until nothing is left of the containers; of which generation is not said."""
+    made: Object = {"lastProbeTime": None, "status": "False", "type": restarting.CONDITION}
+    if phase in pods.TERMINAL_PHASES:
+        made["reason"] = "PodCompleted" if phase == "Succeeded" else "PodFailed"
+    elif restarting.should_restart_all(pod, status, previous) and not restarting.is_cleaned_up(pod, status):
+        why = {"reason": "RestartAllContainersStarted", "message": "container exited with restart policy rule"}
+        made.update(status="True", **why)
+    return made
+
+
+def _initialized(pod: Object, statuses: Sequence[Object], phase: str, previous: Object) -> Object:
     known = {status["name"]: status for status in statuses}
     unknown, incomplete = [], []
     for container in pods.init_containers_of(pod):
@@ -105,6 +128,10 @@ def _initialized(pod: Object, statuses: Sequence[Object], phase: str) -> Object:
     if any_regular_started(pod, statuses):
         return _condition(pod, "Initialized", True)
     messages = []
+    if (unknown or incomplete) and any(
+        item["type"] == "Initialized" and item["status"] == "True" for item in previous.get("conditions") or ()
+    ):
+        return _condition(pod, "Initialized", True)  # once it is, it stays: it may only begin again
     if unknown:
         messages.append(f"containers with unknown status: {_names(unknown)}")
     if incomplete:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from engine.api.types import Object
 from engine.kubelet import pods
 from engine.kubelet.cri import ContainerState, ContainerStatus
+from engine.kubelet.kuberuntime import restarting
 from engine.kubelet.kuberuntime.pod_status import PodRuntimeStatus, should_restart
 from engine.kubelet.status.reasons import ReasonCache
 from engine.kubelet.status.termination import Leavings, termination_message
@@ -28,10 +29,12 @@ def container_statuses(
     previous: Sequence[Object],
     *,
     init: bool = False,
+    restarting_all: bool = False,
     reasons: ReasonCache,
     leavings: Leavings,
 ) -> list[Object]:
-    """The statuses of one list of containers. `ready` and `started` are the prober's to set."""
+    """The statuses of one list of containers. `ready` and `started` are the prober's to set. `restarting_all`: what is
+    not there was removed for the Pod to begin again."""
     waiting = "PodInitializing" if init or pods.init_containers_of(pod) else "ContainerCreating"
     before = {item["name"]: item for item in previous}
     made = [
@@ -42,6 +45,7 @@ def container_statuses(
             before.get(container["name"]),
             waiting,
             init=init,
+            restarting_all=restarting_all,
             reasons=reasons,
             leavings=leavings,
         )
@@ -58,6 +62,7 @@ def _status(
     waiting: str,
     *,
     init: bool,
+    restarting_all: bool,
     reasons: ReasonCache,
     leavings: Leavings,
 ) -> Object:
@@ -66,7 +71,9 @@ def _status(
         made = _of_runtime(container, found, before, leavings)
     else:
         made = _without_runtime(container, before, waiting)
-        if pods.restart_policy(pod) == "Never":
+        if restarting_all and before is not None and "waiting" not in (before.get("state") or {}):
+            _remove(made, before)
+        elif pods.restart_policy(pod) == "Never":
             _end_lost(made, before)
     if not found and init and "waiting" in made["state"] and _has_gone_on(pod, container, status):
         made["state"] = {"terminated": {"exitCode": 0, "message": INITIALIZED_MESSAGE, "reason": "Completed"}}
@@ -182,7 +189,8 @@ def _without_runtime(container: Object, before: Object | None, waiting: str) -> 
     if "terminated" in state:
         return {**before, "ready": False, "started": False}
     # One that was there once and is lost will be there again: that is a restart.
-    made["restartCount"] = before.get("restartCount", 0) + bool(before.get("containerID"))
+    counted = not before.get("containerID") or restarting.was_removed(before)
+    made["restartCount"] = before.get("restartCount", 0) + (not counted)
     made["lastState"] = before.get("lastState") or {}
     if "running" in state and not made["lastState"].get("terminated"):
         made["lastState"] = _lost()
@@ -192,6 +200,13 @@ def _without_runtime(container: Object, before: Object | None, waiting: str) -> 
 def _lost() -> Object:
     """How a container ended that ran when its machine was switched off, and of which nothing is left."""
     return {"terminated": {"exitCode": LOST_EXIT_CODE, "message": LOST_MESSAGE, "reason": "ContainerStatusUnknown"}}
+
+
+def _remove(made: Object, before: Object) -> None:
+    """Say that a container was removed for its Pod to begin again: that is a restart, however it ended before."""
+    why = {"message": restarting.MESSAGE, "reason": restarting.REASON}
+    last = {"terminated": {"exitCode": LOST_EXIT_CODE, **why}}
+    made.update(state={"waiting": why}, lastState=last, restartCount=before.get("restartCount", 0) + 1)
 
 
 def _last_of_before(newest: ContainerStatus, before: Object | None) -> Object:

@@ -9,6 +9,7 @@ from engine.api.qos import qos_class
 from engine.api.types import Object
 from engine.kubelet import pods
 from engine.kubelet.kuberuntime.pod_status import PodRuntimeStatus
+from engine.kubelet.kuberuntime.restarting import is_restarting_all
 from engine.kubelet.status.conditions import OWNED, conditions
 from engine.kubelet.status.container_statuses import container_statuses
 from engine.kubelet.status.phase import pod_phase
@@ -85,7 +86,7 @@ class StatusMaker:
         if not terminal and made["phase"] not in pods.TERMINAL_PHASES:
             others += self._resizes(pods.uid_of(pod))
         others = _with_disruption(pod, others, previous, override)
-        made["conditions"] = conditions(pod, status, all_statuses, made["phase"], others)
+        made["conditions"] = conditions(pod, status, all_statuses, made["phase"], others, previous)
         return made
 
     def _containers(self, made: Object, pod: Object, status: PodRuntimeStatus, previous: Object) -> None:
@@ -101,6 +102,7 @@ class StatusMaker:
                     containers,
                     previous.get(field) or (),
                     init=init,
+                    restarting_all=is_restarting_all(previous),
                     reasons=self._reasons,
                     leavings=self._leavings,
                 )

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from engine.api.types import Object
 from engine.kubelet import pods
 from engine.kubelet.kuberuntime.pod_status import restarts_after
+from engine.kubelet.kuberuntime.restarting import was_removed
 
 
 class _Counts:
@@ -45,10 +46,10 @@ def _ended(counts: _Counts, *, terminal: bool) -> str:
 
 
 def _last_end(status: Object | None) -> Object | None:
-    """How a container ended, if it does not run now; None if it has not begun."""
+    """How a container ended, if it does not run now; None if it has not begun, also after its Pod began again."""
     state = (status or {}).get("state") or {}
     ended: Object | None = state.get("terminated")
-    if ended is None and "waiting" in state:
+    if ended is None and "waiting" in state and not was_removed(status or {}):
         ended = ((status or {}).get("lastState") or {}).get("terminated")
     return ended
 
