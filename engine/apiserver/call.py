@@ -31,6 +31,7 @@ class Call:
     resource: ResourceInfo | None = None
     asked: ResourceInfo | None = None  # where what was asked for goes on as a subresource of another: the bindings
     object: str = ""  # in the words of spans: kind/namespace/name
+    revision: int = 0  # that it made, where its answer is no value that would say so
     payload: str = ""  # the id under which request and response are kept for display
     warnings: list[str] = field(default_factory=list)
     flow: Flow | None = None  # the FlowSchema that it belongs to

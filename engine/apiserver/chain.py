@@ -44,7 +44,7 @@ from engine.apiserver.warning_headers import warning_header
 from engine.clock import wall
 from engine.rng import Rng
 from engine.store.types import StoreError
-from engine.trace import Hop, Span, SpanContext
+from engine.trace import Hop, SpanContext
 from engine.world import World
 
 log = logging.getLogger(__name__)
@@ -216,7 +216,7 @@ class Chain:
             finally:
                 span.object = call.object
             detail["status"] = response.status
-            _note_revision(span, response)
+            span.revision = call.revision or _revision(response)
             return response
 
     def _object(self, info: RequestInfo) -> str:
@@ -342,12 +342,10 @@ def _is_component(request: Request) -> bool:
     return request.in_process and certificate is not None and certificate.common_name.startswith("system:")
 
 
-def _note_revision(span: Span, response: Response) -> None:
+def _revision(response: Response) -> int:
     body = response.body
-    if isinstance(body, dict) and not span.revision:
-        version = (body.get("metadata") or {}).get("resourceVersion", "")
-        if isinstance(version, str) and version.isdigit():
-            span.revision = int(version)
+    version = (body.get("metadata") or {}).get("resourceVersion", "") if isinstance(body, dict) else ""
+    return int(version) if isinstance(version, str) and version.isdigit() else 0
 
 
 def _failed(error: ApiError) -> Response:

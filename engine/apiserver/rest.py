@@ -7,13 +7,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
+import orjson
+
 from engine.api.defaults import apply_defaults
 from engine.api.errors import ApiError, bad_request, conflict, method_not_allowed, method_not_supported
 from engine.api.resource_metrics import GROUP as RESOURCE_METRICS
 from engine.api.resources import ResourceInfo
 from engine.api.types import GVK, GVR, Object, copy_object
 from engine.api.warnings import deprecation, removed_in
-from engine.api.wire import EventStream, Response
+from engine.api.wire import JSON, EventStream, Response
 from engine.apiserver.actions.admitted import admit_create, owned
 from engine.apiserver.actions.reviews import Reviews
 from engine.apiserver.backend import Backend
@@ -38,6 +40,7 @@ from engine.apiserver.registry.representation import (
     Form,
     check_include,
     event_mapper,
+    is_for_a_person,
     negotiate,
     negotiate_stream,
     represent,
@@ -164,8 +167,10 @@ class Rest:
         words = self.alike.words(call, options)
         if words is not None:
             read = partial(self._received, call, info, options)
-            body = await self.alike.create(call, words, options, read)
-            return self._shown(call, info, form, body=body, status=201)
+            made = await self.alike.create(call, words, options, read)
+            if isinstance(made, bytes):
+                return self._written(call, info, form, made)
+            return self._shown(call, info, form, body=made, status=201)
         if not info.stored:
             obj = self._decoded(call, info.gvk, options)
             if info.kind == "Binding":
@@ -341,6 +346,15 @@ class Rest:
                 peers=lambda: self._peers(info),
             )
         return Response(status, body, untyped=info.custom or form.kind == "PartialObjectMetadataList")
+
+    def _written(self, call: Call, info: ResourceInfo, form: Form, line: bytes) -> Response:
+        """What was made, of which there is the `line` that who wants plain JSON gets."""
+        if form == Form() and not call.request.in_process and not is_for_a_person(call.request):
+            return Response(201, line, {"content-type": JSON})
+        response = self._shown(call, info, form, body=orjson.loads(line), status=201)
+        if not form.kind:
+            response.wire = line
+        return response
 
     def _peers(self, info: ResourceInfo) -> Iterable[Object]:
         """All objects of a kind, as far as they are known; looked at by a table that marks one of them."""

@@ -236,17 +236,14 @@ class Storage:
             response = await self.store.txn([Compare(key, "mod", "=", 0)], [put], cause=cause)
         return await self._written(info, obj, stored, response.revision) if response.succeeded else None
 
-    async def create_as(
-        self, info: ResourceInfo, namespace: str, name: str, obj: Object, text: bytes, *, cause: str
-    ) -> Object | None:
-        """As `create`, of an object of our own which is stored as `text`, in order."""
+    async def create_text(
+        self, info: ResourceInfo, namespace: str, name: str, text: bytes, *, cause: str
+    ) -> int | None:
+        """As `create`, of an object of our own that is stored as `text`, in order: the revision of it."""
         key = info.key(namespace, name).encode()
         with self.metrics.request("create", info.gvr):
             response = await self.store.txn([Compare(key, "mod", "=", 0)], [Put(key, text)], cause=cause)
-        if not response.succeeded:
-            return None
-        obj["metadata"] = versioned(obj["metadata"], response.revision)
-        return obj
+        return response.revision if response.succeeded else None
 
     async def replace(
         self, info: ResourceInfo, namespace: str, name: str, obj: Object, *, expected: int, cause: str

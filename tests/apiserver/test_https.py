@@ -6,6 +6,7 @@ import asyncio
 import base64
 import hashlib
 import os
+import re
 import ssl
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -771,3 +772,38 @@ async def test_who_speaks_http_without_tls_is_told(served: Served) -> None:
     code, _, error = await served.kubectl("get", "pods", "--server", plain)
     assert code == 1
     assert "(BadRequest): the server rejected our request for an unknown reason" in error
+
+
+AS_ASKED = [
+    {"accept": "application/json"},
+    {"accept": "application/json, */*"},
+    {"accept": "*/*"},
+    {"accept": "*/*", "user-agent": "curl/8.5.0"},
+    {"accept": "application/json;pretty=1"},
+    {"accept": "application/yaml"},
+    {"accept": PROTOBUF},
+    {"accept": f"{PROTOBUF},application/json"},
+    {"accept": "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"},
+    {"accept": "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"},
+]
+
+
+@pytest.mark.parametrize("note", ["plain", "a < b && c > \u2028"])
+async def test_a_pod_like_others_is_answered_in_the_form_that_is_asked_for(served: Served, note: str) -> None:
+    path = "/api/v1/namespaces/default/pods"
+
+    def named(name: str) -> Object:
+        metadata = {"name": name, "annotations": {"note": note}}
+        container = {"name": "web", "image": "nginx:1.27"}
+        return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [container]}}
+
+    async with served.session(served.pki.admin) as session:
+        for number in range(4):  # the fourth is known from the three before
+            await (await session.post(path, json=named(f"first-{number}"))).read()
+        for number, headers in enumerate(AS_ASKED):
+            made = await session.post(path, json=named(f"web-{number}"), headers=headers)
+            read = await session.get(f"{path}/web-{number}", headers=headers)
+            bodies = [re.sub(rb'"\d+s"', b"AGE", await each.read()) for each in (made, read)]
+            assert (made.status, bodies[0]) == (201, bodies[1]), headers
+            assert made.headers["content-type"] == read.headers["content-type"]
+            assert made.headers["content-length"] == str(len(await made.read()))

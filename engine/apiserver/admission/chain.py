@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from engine.api.errors import ApiError
 from engine.apiserver.admission.attributes import Attributes, Operation, Plugin, Watched
 from engine.apiserver.admission.metrics import ADMIT, VALIDATE, AdmissionMetrics, Unasked
-from engine.apiserver.admission.settled import Asked, Grounds, Known, Settled, Step, Steps, Verdicts
+from engine.apiserver.admission.settled import Alike, Asked, Grounds, Known, Settled, Step, Steps, Verdicts
 from engine.apiserver.lookup import KeyState
 from engine.clock import wall
 from engine.metrics import Distribution
@@ -155,19 +155,24 @@ class AdmissionChain:
         plugin = self._steps(ADMIT, attributes).drawing
         return plugin.draw() if plugin is not None else ""
 
-    async def validate(self, attributes: Attributes, span: Span, known: Known | None = None) -> None:
-        """What is settled of a Pod of which all is `known` is not asked again."""
+    async def validate(self, attributes: Attributes, span: Span, alike: Alike | None = None) -> None:
+        """What is settled of a Pod that is `alike` others is not asked again."""
         verdicts: Verdicts = []
         span.detail["plugins"] = verdicts
         began, rejected = wall(), True
         try:
-            if known is not None and known.validate is not None and known.validate.holds:
-                await self._validate_alike(attributes, span, known.validate)
-            else:
-                settled = self._settle(VALIDATE, attributes) if known is not None else None
+            if alike is None:
                 await self._validate(attributes, verdicts)
-                if known is not None and settled is not None and settled.holds:
-                    known.validate = settled
+            elif (settled := alike.known.validate) is not None and settled.holds:
+                if settled.asked:
+                    attributes.object = alike.read()
+                await self._validate_alike(attributes, span, settled)
+            else:
+                attributes.object = alike.read()
+                settled = self._settle(VALIDATE, attributes)
+                await self._validate(attributes, verdicts)
+                if settled.holds:
+                    alike.known.validate = settled
             rejected = False
         finally:
             self.metrics.step(VALIDATE, attributes.operation, wall() - began, rejected=rejected)

@@ -6,9 +6,11 @@ are asked of updates: what else there is stands in fields that do not change.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from engine.api.quantity import Quantity
 from engine.api.types import NODES, Object
-from engine.apiserver.admission.attributes import WRITES, Attributes, Operation, Plugin, denied
+from engine.apiserver.admission.attributes import WRITES, Attributes, Operation, Plugin, Watched, denied
 from engine.apiserver.lookup import Lookup
 
 _SINCE = (1, 36)
@@ -22,6 +24,9 @@ class NodeDeclaredFeatureValidator(Plugin):
 
     def __init__(self, lookup: Lookup) -> None:
         self._lookup = lookup
+
+    def follows(self, attributes: Attributes, step: str) -> Sequence[Watched]:
+        return ()  # nothing is asked of a new Pod
 
     async def validate(self, attributes: Attributes) -> None:
         pod, old = attributes.object, attributes.old

@@ -6,11 +6,12 @@ they came to holds. The others are asked about each Pod: those that read from th
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, NamedTuple
 
+from engine.api.types import Object
 from engine.apiserver.admission.attributes import Plugin, Watched
 from engine.apiserver.admission.metrics import Unasked
 from engine.apiserver.lookup import KeyState
@@ -93,3 +94,10 @@ class Known:
     verdicts: Verdicts
     admit: Settled | None = None
     validate: Settled | None = None
+
+
+class Alike(NamedTuple):
+    """A Pod of which all is `known`. `read` gives the whole of it, for who is asked about it."""
+
+    known: Known
+    read: Callable[[], Object]

@@ -6,7 +6,8 @@ that is like others before (`engine.apiserver.registry.create_alike`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 from engine.api.alike_pods import AlikePods, likeness
 from engine.api.defaults import apply_defaults
@@ -33,6 +34,11 @@ from engine.apiserver.turns import in_turns
 from engine.trace import Hop
 
 NAME_ATTEMPTS = 8
+
+T = TypeVar("T")
+# Puts what is new in a namespace under a name, for a cause: what is there now and its revision; None where the name is
+# taken.
+Put = Callable[[str, str, str], Awaitable[tuple[T, int] | None]]
 
 
 class Creater:
@@ -135,37 +141,42 @@ class Creater:
     async def _would_create(self, call: Call, obj: Object) -> Object:
         info = call.gvr_resource
         if (stored := await self._backend.storage.get(info, call.info.namespace, obj["metadata"]["name"])) is not None:
-            raise name_taken(info, obj, stored.object)
+            raise name_taken(info, obj["metadata"], stored.object)
         return self._backend.storage.ordered(info, obj)
 
-    async def insert(self, call: Call, obj: Object, generate: str, text: Callable[[], bytes] | None = None) -> Object:
+    async def insert(self, call: Call, obj: Object, generate: str) -> Object:
         """Put the object into the store, under another drawn name where one that began with `generate` is taken.
-
-        `text` is what is to be stored of an object in order, where that is known. Raises ApiError 409.
-        """
+        Raises ApiError 409."""
         info, storage = call.gvr_resource, self._backend.storage
         metadata = obj["metadata"]
         if (asked := metadata.pop("resourceVersion", "")) and version_of_new(asked):
             # An error of the storage (etcd3 store.go Create), passed on as it is: 500 without a reason.
             raise ApiError(500, "", "resourceVersion should not be set on objects to be created")
+
+        async def put(namespace: str, name: str, cause: str) -> tuple[Object, int] | None:
+            metadata["name"] = name
+            created = await storage.create(info, namespace, name, obj, cause=cause)
+            return (created, int(created["metadata"]["resourceVersion"])) if created is not None else None
+
+        created, _ = await self.put_new(call, metadata, generate, put)
+        return created
+
+    async def put_new(self, call: Call, metadata: Object, generate: str, put: Put[T]) -> tuple[T, int]:
+        """What `put` makes of the name in `metadata`, or of one drawn for it. Raises ApiError 409."""
+        info, name = call.gvr_resource, metadata["name"]
         namespace = call.info.namespace if info.namespaced else ""
         for attempt in range(NAME_ATTEMPTS):
             if attempt:
-                metadata["name"] = self.drawn_name(info, generate)
-                call.named(obj)
-            name = metadata["name"]
+                name = self.drawn_name(info, generate)
+                call.named_as(name)
             with call.span(Hop.STORE, component="etcd", detail={"key": info.key(namespace, name)}) as span:
                 await self._world.latency.pause("store")
-                cause = span.context.traceparent
-                if text is not None:
-                    created = await storage.create_as(info, namespace, name, obj, text(), cause=cause)
-                else:
-                    created = await storage.create(info, namespace, name, obj, cause=cause)
-                if created is not None:
-                    span.revision = int(created["metadata"]["resourceVersion"])
-                    return created
+                made = await put(namespace, name, span.context.traceparent)
+                if made is not None:
+                    span.revision = made[1]
+                    return made
                 span.outcome = "AlreadyExists"
             if not generate:
                 break
-        present = await storage.get(info, namespace, metadata["name"])
-        raise name_taken(info, obj, present.object if present is not None else None)
+        present = await self._backend.storage.get(info, namespace, name)
+        raise name_taken(info, {**metadata, "name": name}, present.object if present is not None else None)

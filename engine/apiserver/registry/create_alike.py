@@ -6,19 +6,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import orjson
 
 from engine.api.types import Object
 from engine.apiserver.admission import Attributes, Operation
+from engine.apiserver.admission.settled import Alike
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
 from engine.apiserver.registry.create import Creater
-from engine.apiserver.registry.fitting import made_to_fit
+from engine.apiserver.registry.fitting import without_owners
 from engine.apiserver.registry.options import WriteOptions
 from engine.apiserver.registry.pod_moulds import Admitted, Mould, Own, PodMoulds, Words, as_received
 from engine.apiserver.registry.write_admission import attributes_of, check_mutated, validate
+from engine.store.types import RequestTooLargeError
 from engine.trace import Hop, Span
 
 
@@ -42,9 +45,11 @@ class AlikeCreater:
         """What a request to create a Pod says; None for one that is like no other, and any other request."""
         return self._moulds.words(call, options)
 
-    async def create(self, call: Call, words: Words, options: WriteOptions, read: Callable[[], Object]) -> Object:
+    async def create(
+        self, call: Call, words: Words, options: WriteOptions, read: Callable[[], Object]
+    ) -> Object | bytes:
         """As `Creater.create`, of a request in these `words`; what comes of them is remembered. `read` gives what that
-        gets, where it takes the whole object."""
+        gets, where it takes the whole object. Where it did not, the answer is a line of JSON as it is written."""
         if words.mould is not None and words.mould.proved:
             return await self.create_alike(call, words, words.mould, options, read)
         obj = read()
@@ -62,7 +67,7 @@ class AlikeCreater:
 
     async def create_alike(
         self, call: Call, words: Words, mould: Mould, options: WriteOptions, read: Callable[[], Object]
-    ) -> Object:
+    ) -> Object | bytes:
         """Of words that the `mould` is proved for; with the whole object where admission has other grounds now."""
         info, clock = call.gvr_resource, self._world.clock
         written = clock.timestamp()
@@ -84,19 +89,24 @@ class AlikeCreater:
             await self._world.latency.pause("schema")
             own = Own(name, self._backend.uids.uid(), clock.timestamp(), written, drawn)
             text = mould.text(own)
-            obj = attributes.object = orjson.loads(text)
             attributes.name = name
             call.named_as(name)
-        await validate(self._backend, call, attributes, mould.known)
+        await validate(self._backend, call, attributes, Alike(mould.known, partial(orjson.loads, text)))
 
-        def kept() -> bytes:
-            return text if obj["metadata"]["name"] == name else mould.text(own._replace(name=obj["metadata"]["name"]))
+        async def put(namespace: str, under: str, cause: str) -> tuple[bytes, int] | None:
+            kept = text if under == name else mould.text(own._replace(name=under))
+            revision = await self._backend.storage.create_text(info, namespace, under, kept, cause=cause)
+            return (kept, revision) if revision is not None else None
 
-        async def write() -> Object:
-            fits = "managedFields" in obj["metadata"]
-            return await self._creater.insert(call, obj, generate, kept if fits else None)
-
-        return await made_to_fit(obj, write, tracked=False)
+        named = {"name": name, "generateName": mould.generate}
+        try:
+            kept, revision = await self._creater.put_new(call, named, generate, put)
+        except RequestTooLargeError:
+            if not without_owners(obj := orjson.loads(text)):
+                raise
+            return await self._creater.insert(call, obj, generate)
+        call.revision = revision
+        return mould.answer(kept, own.uid, revision)
 
     async def _change(self, attributes: Attributes, obj: Object, span: Span) -> _Change:
         """Mutating admission of the whole object."""

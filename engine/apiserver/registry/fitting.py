@@ -20,6 +20,11 @@ async def made_to_fit(obj: Object, write: Callable[[], Awaitable[T]], *, tracked
     try:
         return await write()
     except RequestTooLargeError:
-        if tracked or obj["metadata"].pop("managedFields", None) is None:
+        if tracked or not without_owners(obj):
             raise
     return await write()
+
+
+def without_owners(obj: Object) -> bool:
+    """Take the managedFields away; whether there were any."""
+    return obj["metadata"].pop("managedFields", None) is not None

@@ -64,12 +64,11 @@ def generated_name(info: ResourceInfo, base: str, suffix: str) -> str:
     return base if info.gvr.group_resource == _IP_ADDRESSES else base[:_MAX_BASE] + suffix
 
 
-def name_taken(info: ResourceInfo, obj: Object, present: Object | None) -> ApiError:
+def name_taken(info: ResourceInfo, metadata: Object, present: Object | None) -> ApiError:
     """409 for an object whose name another has: one that goes, or one that the server drew (store.go create,
     rest.CheckGeneratedNameError)."""
-    name = obj["metadata"]["name"]
-    error = already_exists(info.gvr, name)
-    if obj["metadata"].get("generateName"):
+    error = already_exists(info.gvr, metadata["name"])
+    if metadata.get("generateName"):
         error.message += ", the server was not able to generate a unique name for the object"
         error.details = {**(error.details or {}), "retryAfterSeconds": 1}
         error.retry_after = 1

@@ -19,7 +19,9 @@ from typing import Any, NamedTuple
 import orjson
 
 from engine.api.alike_pods import OF_ITS_OWN
+from engine.api.golang.json import escaped
 from engine.api.kept_json import kept_json
+from engine.api.nil_lists import with_nils
 from engine.api.remembered import Remembered
 from engine.api.resources import ResourceInfo
 from engine.api.types import PODS, Object
@@ -71,6 +73,8 @@ class Mould:
         self.draws = "d" in parts[1::2]
         self._fixed = parts[::2]
         self._places = ["nuctd".index(letter) for letter in parts[1::2]]
+        kept = orjson.loads(text)
+        self._as_answered = escaped(orjson.dumps(with_nils(kept))) == orjson.dumps(kept)
 
     def text(self, own: Own) -> bytes:
         """The Pod as it is stored. Nothing of its own needs to be escaped."""
@@ -78,6 +82,12 @@ class Mould:
         for place, fixed in zip(self._places, self._fixed[1:], strict=True):
             parts += (own[place], fixed)
         return "".join(parts).encode()
+
+    def answer(self, kept: bytes, uid: str, revision: int) -> Object | bytes:
+        """What is answered of the Pod that is stored as `kept`: a line of JSON, where Go writes it as it is stored."""
+        stored = b'"uid":"%b"' % uid.encode()
+        answer = kept.replace(stored, b'%b,"resourceVersion":"%d"' % (stored, revision), 1) + b"\n"
+        return answer if self._as_answered else orjson.loads(answer)
 
 
 class Words(NamedTuple):

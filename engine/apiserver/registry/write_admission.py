@@ -11,7 +11,7 @@ from engine.api.resources import ResourceInfo
 from engine.api.types import NAMESPACES, Object
 from engine.apiserver.admission import Attributes, Operation
 from engine.apiserver.admission.options import options_of_write
-from engine.apiserver.admission.settled import Known
+from engine.apiserver.admission.settled import Alike
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
 from engine.apiserver.registry.custom_after_admission import settle
@@ -66,11 +66,11 @@ def check_mutated(call: Call, attributes: Attributes, before: Any) -> None:
         check_namespace(call.gvr_resource, call.info, obj["metadata"])
 
 
-async def validate(backend: Backend, call: Call, attributes: Attributes, known: Known | None = None) -> None:
-    """Let plugins accept the object; what is `known` of them need not be asked again. Raises ApiError."""
+async def validate(backend: Backend, call: Call, attributes: Attributes, alike: Alike | None = None) -> None:
+    """Let plugins accept the object; about one that is `alike` others not all are asked. Raises ApiError."""
     with call.span(Hop.VALIDATING_ADMISSION) as span:
         await backend.world.latency.pause("validating-admission")
-        await backend.admission.validate(attributes, span, known)
+        await backend.admission.validate(attributes, span, alike)
 
 
 def as_kept(info: ResourceInfo, obj: Object, attributes: Attributes) -> Object:
