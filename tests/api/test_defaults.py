@@ -565,3 +565,15 @@ def test_a_zero_is_nothing_where_go_has_no_pointer(name: str) -> None:
     gvk, sent, kept = ZEROS[name]
     made = defaulted(gvk, sent)
     assert {part: made[part] for part in kept} == kept
+
+
+def test_times_of_containers_are_there_also_where_nobody_has_set_them() -> None:
+    states = {"state": {"running": {}}, "lastState": {"terminated": {"exitCode": 137}}}
+    found = {**pod(), "status": {"containerStatuses": [states]}}
+    apply_defaults(info(POD), found)
+    assert found["status"]["containerStatuses"] == [
+        {
+            "state": {"running": {"startedAt": None}},
+            "lastState": {"terminated": {"exitCode": 137, "startedAt": None, "finishedAt": None}},
+        }
+    ]

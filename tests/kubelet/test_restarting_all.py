@@ -13,7 +13,7 @@ from tests.kubelet.node import Node, condition, running
 
 RULES = [{"action": "RestartAllContainers", "exitCodes": {"operator": "In", "values": [88]}}]
 MESSAGE = "The container is removed because RestartAllContainers in place"
-REMOVED = {"reason": "RestartingAllContainers", "message": MESSAGE}
+REMOVED = {"reason": "RestartingAllContainers", "message": MESSAGE, "startedAt": None, "finishedAt": None}
 
 
 def container(name: str, script: str, **fields: Any) -> Object:

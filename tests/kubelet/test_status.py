@@ -136,6 +136,8 @@ LOST: Object = {
     "exitCode": 137,
     "reason": "ContainerStatusUnknown",
     "message": "The container could not be located when the pod was deleted.  The container used to be Running",
+    "startedAt": None,
+    "finishedAt": None,
 }
 
 

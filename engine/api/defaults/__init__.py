@@ -18,7 +18,7 @@ from engine.api.defaults import (
     storage,
     workloads,
 )
-from engine.api.defaults.condition_times import CONDITION_TIMES, condition_times
+from engine.api.defaults.condition_times import CONDITION_TIMES, condition_times, container_times
 from engine.api.resource_table import (
     ADMISSION,
     APIEXTENSIONS,
@@ -116,6 +116,8 @@ def apply_defaults(info: ResourceInfo, obj: Object) -> None:
     times = CONDITION_TIMES.get(kind)
     if times is not None:
         condition_times(obj, times)
+    if kind == ("", "Pod"):
+        container_times(obj)
     newer = _NEWER.get(kind)
     if newer is not None and info.release >= newer[0]:
         newer[1](obj["spec"])

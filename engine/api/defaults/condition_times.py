@@ -1,4 +1,5 @@
-"""Times of conditions that are no pointers in Go: they are written whatever they hold, null where nobody has set them.
+"""Times that are no pointers in Go: they are written whatever they hold, null where nobody has set them. Those of
+conditions, and those of the states of a Pod's containers.
 
 Part of defaulting, hop 05. Source: the types.go of every group (a metav1.Time is a struct, which omitempty keeps).
 """
@@ -31,3 +32,16 @@ def condition_times(obj: Object, times: tuple[str, ...]) -> None:
     for condition in (obj.get("status") or {}).get("conditions") or ():
         for field in times:
             condition.setdefault(field, None)
+
+
+_STATES = {"running": ("startedAt",), "terminated": ("startedAt", "finishedAt")}
+
+
+def container_times(pod: Object) -> None:
+    status = pod.get("status") or {}
+    for field in ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"):
+        for item in status.get(field) or ():
+            for state in (item.get("state"), item.get("lastState")):
+                for kind, details in (state or {}).items():
+                    for time in _STATES.get(kind, ()) if details is not None else ():
+                        details.setdefault(time, None)

@@ -76,7 +76,7 @@ def _status(
         elif pods.restart_policy(pod) == "Never":
             _end_lost(made, before)
     if not found and init and "waiting" in made["state"] and _has_gone_on(pod, container, status):
-        made["state"] = {"terminated": {"exitCode": 0, "message": INITIALIZED_MESSAGE, "reason": "Completed"}}
+        made["state"] = _untimed(0, INITIALIZED_MESSAGE, "Completed")
         return made
     if _will_restart(pod, container, status):
         reason = reasons.get(pods.uid_of(pod), container["name"])
@@ -199,14 +199,20 @@ def _without_runtime(container: Object, before: Object | None, waiting: str) -> 
 
 def _lost() -> Object:
     """How a container ended that ran when its machine was switched off, and of which nothing is left."""
-    return {"terminated": {"exitCode": LOST_EXIT_CODE, "message": LOST_MESSAGE, "reason": "ContainerStatusUnknown"}}
+    return _untimed(LOST_EXIT_CODE, LOST_MESSAGE, "ContainerStatusUnknown")
+
+
+def _untimed(exit_code: int, message: str, reason: str) -> Object:
+    """An end that nobody saw."""
+    times = {"finishedAt": None, "startedAt": None}
+    return {"terminated": {"exitCode": exit_code, "message": message, "reason": reason, **times}}
 
 
 def _remove(made: Object, before: Object) -> None:
     """Say that a container was removed for its Pod to begin again: that is a restart, however it ended before."""
-    why = {"message": restarting.MESSAGE, "reason": restarting.REASON}
-    last = {"terminated": {"exitCode": LOST_EXIT_CODE, **why}}
-    made.update(state={"waiting": why}, lastState=last, restartCount=before.get("restartCount", 0) + 1)
+    waiting = {"message": restarting.MESSAGE, "reason": restarting.REASON}
+    last = _untimed(LOST_EXIT_CODE, restarting.MESSAGE, restarting.REASON)
+    made.update(state={"waiting": waiting}, lastState=last, restartCount=before.get("restartCount", 0) + 1)
 
 
 def _last_of_before(newest: ContainerStatus, before: Object | None) -> Object:
