@@ -29,6 +29,7 @@ from engine.apiserver.registry.create import Creater
 from engine.apiserver.registry.create_alike import AlikeCreater
 from engine.apiserver.registry.delete import Deleter
 from engine.apiserver.registry.delete_plan import DEFINITIONS
+from engine.apiserver.registry.ending_definitions import refuse_post
 from engine.apiserver.registry.facet import SCALE, Facet
 from engine.apiserver.registry.facets import facet_of
 from engine.apiserver.registry.managed_fields import view_taken
@@ -109,8 +110,8 @@ class Rest:
             call.annotations["k8s.io/deprecated"] = "true"
             if removed := removed_in(info):
                 call.annotations["k8s.io/removed-release"] = removed
-        if request.verb == "create" and info.extension is not None and info.extension.terminating:
-            raise create_not_allowed(info.gvr)
+        if request.verb == "create":
+            refuse_post(info, self.backend.definitions.release)
         return info
 
     async def answer(self, call: Call) -> Response:
@@ -373,12 +374,6 @@ def _scale_of(info: ResourceInfo) -> ResourceInfo:
     """The scale of a resource as a resource of its own, for its table."""
     gvr = GVR(SCALE.group, SCALE.version, info.gvr.resource)
     return replace(info, gvr=gvr, kind=SCALE.kind, list_kind=f"{SCALE.kind}List", custom=False, extension=None)
-
-
-def create_not_allowed(gvr: GVR) -> ApiError:
-    error = method_not_supported(gvr, "create")
-    message = "create not allowed while custom resource definition is terminating"
-    return ApiError(error.code, error.reason, message, details=error.details)
 
 
 def _check_no_uid(call: Call, obj: Object) -> None:

@@ -5,11 +5,20 @@ from __future__ import annotations
 
 import asyncio
 
+import orjson
+import pytest
+
+from engine.api.errors import ApiError
 from engine.api.types import Object, copy_object
-from engine.api.wire import MERGE_PATCH
-from engine.client import Client
+from engine.api.wire import APPLY_PATCH, MERGE_PATCH
+from engine.apiserver.server import ApiServer
+from engine.client import Client, InProcessTransport
 from engine.clock import VirtualClock
+from engine.config import ClusterConfig
+from engine.store.sqlite import SqliteStore
+from engine.world import World
 from tests.api.crd.samples import definition
+from tests.apiserver.conftest import ADMIN
 from tests.apiserver.test_custom_resources import API_SERVICES, CRON_TABS, DEFINITIONS, NAME
 
 HOLD: Object = {"metadata": {"finalizers": ["e.org/hold"]}}
@@ -102,3 +111,45 @@ async def test_objects_that_stay_are_told_of_each_minute(client: Client, virtual
         ),
         ("InstanceDeletionInProgress", "CustomResource deletion is in progress"),
     ]
+
+
+_ENDS = "create not allowed while custom resource definition is terminating"
+_TAB: Object = {"apiVersion": CRON_TABS.api_version, "kind": "CronTab"}
+
+
+@pytest.mark.parametrize(
+    ("version", "posted", "applied"),
+    [
+        pytest.param("1.37", (403, f'{CRON_TABS.group_resource} "new" is forbidden: {_ENDS}'), 403, id="forbidden"),
+        pytest.param("1.33", (405, _ENDS), 201, id="no such method, but an apply creates"),
+    ],
+)
+async def test_nothing_new_of_a_definition_that_goes(
+    store: SqliteStore, world: World, version: str, posted: tuple[int, str], applied: int
+) -> None:
+    server = ApiServer(world, store, config=ClusterConfig(kubernetes_version=version))
+    await server.start()
+    client = Client(InProcessTransport(server, ADMIN), user_agent="kubectl/v1.37.1")
+    made = definition()
+    del made["metadata"]["uid"]
+    try:
+        await client.create(DEFINITIONS, made)
+        held = {**_TAB, "metadata": {"name": "held", "finalizers": ["e.org/hold"]}}
+        await client.create(CRON_TABS, held, namespace="default")
+        await client.delete(DEFINITIONS, NAME)
+        with pytest.raises(ApiError) as refused:
+            await client.create(CRON_TABS, {**_TAB, "metadata": {"name": "new"}}, namespace="default")
+        assert (refused.value.code, refused.value.message) == posted
+        for name, query in (("tried", {"dryRun": ["All"]}), ("made", {}), ("held", {"dryRun": ["All"]})):
+            response = await client.send(
+                "PATCH",
+                CRON_TABS.path("default", name),
+                body=orjson.dumps({**_TAB, "metadata": {"name": name, "labels": {"a": "b"}}}),
+                headers={"content-type": APPLY_PATCH},
+                query={"fieldManager": ["a"], **query},
+            )
+            assert response.status == (200 if name == "held" else applied), name
+        names = {each["metadata"]["name"] for each in (await client.list(CRON_TABS)).items}
+        assert names == {"held", *(["made"] if applied == 201 else [])}
+    finally:
+        await server.stop()

@@ -15,6 +15,7 @@ from engine.apiserver.admission.settled import Alike
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
 from engine.apiserver.registry.custom_after_admission import settle
+from engine.apiserver.registry.ending_definitions import refuse_new
 from engine.apiserver.registry.metadata import check_namespace
 from engine.apiserver.registry.options import WriteOptions
 from engine.apiserver.registry.owners_after_admission import restore_owners
@@ -49,6 +50,7 @@ async def mutate(backend: Backend, call: Call, attributes: Attributes) -> None:
     """Let plugins change the object. Raises the ApiError of who refuses."""
     obj = attributes.object
     assert obj is not None
+    refuse_new(attributes, backend.definitions.release)
     before = obj["metadata"].get("managedFields")
     with call.span(Hop.MUTATING_ADMISSION) as span:
         await backend.world.latency.pause("mutating-admission")
