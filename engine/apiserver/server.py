@@ -272,6 +272,7 @@ class ApiServer:
                 *audited.families(),
                 *self._addresses.families_of_metrics(),
                 *self._node_ports.metrics.families(),
+                *self._api_services.families(),
             ),
         )
         self._chain = Chain(

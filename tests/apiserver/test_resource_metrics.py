@@ -325,6 +325,27 @@ async def test_another_adapter_that_is_not_there(client: Client, world: World) -
     assert (available["status"], available["reason"]) == ("False", "ServiceNotFound")
 
 
+async def test_which_apis_cannot_be_had_is_told_on_metrics(client: Client, world: World) -> None:
+    async def told() -> list[str]:
+        page = (await client.send("GET", "/metrics")).body.decode()
+        lines = (line for line in page.splitlines() if line.startswith("aggregator_unavailable_apiservice"))
+        return [
+            line.removeprefix("aggregator_unavailable_apiservice") for line in lines if "v1." in line or "v1b" in line
+        ]
+
+    before = await told()
+    assert {f'{{name="{NAME}"}} 0', '{name="v1.apps"} 0', '{name="v1."} 0'} <= set(before)
+    assert not [line for line in before if not line.endswith(" 0")]
+    found = await client.get(API_SERVICES, NAME)
+    service = {**found["spec"]["service"], "name": "prometheus-adapter"}
+    await client.update(API_SERVICES, {**found, "spec": {**found["spec"], "service": service}})
+    await world.clock.sleep(1)
+    assert set(await told()) - set(before) == {
+        f'{{name="{NAME}"}} 1',
+        f'_total{{name="{NAME}",reason="ServiceNotFound"}} 1',
+    }
+
+
 async def test_a_service_of_metrics_server_must_have_endpoints(client: Client, world: World) -> None:
     """Who installs the real manifest gets what it says."""
     spec = {"ports": [{"port": 443, "name": "https"}], "selector": {"k8s-app": "metrics-server"}}

@@ -25,7 +25,9 @@ from engine.api.types import ENDPOINT_SLICES, GVR, SERVICES, Object, copy_object
 from engine.apiserver.backend import Backend
 from engine.apiserver.cacher.watch_cache import WatchCache
 from engine.apiserver.customresources.live import LiveRegistry
+from engine.apiserver.metrics.availability_metrics import AvailabilityMetrics
 from engine.apiserver.own_objects import NO_TIME, own_object
+from engine.metrics import Family
 from engine.store.types import StoreError, prefix_end
 from engine.tasks import Supervisor
 from engine.trace import Hop
@@ -43,12 +45,14 @@ class ApiServices:
         self._info = backend.resources.get(*API_SERVICES)
         self._changed = asyncio.Event()
         self._remote: dict[tuple[str, str], str] = {}
+        self._cache: WatchCache | None = None
+        self._metrics = AvailabilityMetrics()
 
     async def start(self) -> None:
         """Make what is missing and follow what comes."""
         if self._info is None:
             return
-        cache = await self._backend.caches.started(self._info)
+        self._cache = cache = await self._backend.caches.started(self._info)
         await self._register(self._info)
         await cache.freshness.catch_up(self._backend.storage.store.revision)
         self._note_remote(cache)
@@ -62,6 +66,10 @@ class ApiServices:
     def changed(self) -> None:
         """What is served here has changed."""
         self._changed.set()
+
+    def families(self) -> tuple[Family, ...]:
+        """For /metrics."""
+        return self._metrics.families(self._cache.objects() if self._cache is not None else ())
 
     # -- following
 
@@ -180,6 +188,7 @@ class ApiServices:
         ) as span:
             cause = span.context.traceparent
             await self._backend.storage.replace(info, "", name, new, expected=revision, cause=cause)
+        self._metrics.judged(api_service, new)
 
     async def _behind(self, reference: Object) -> tuple[Object | None, list[Object]]:
         """The Service that is referred to, and its EndpointSlices."""
