@@ -12,9 +12,12 @@ from engine.api.errors import ApiError
 from engine.api.types import CONFIGMAPS, GVR, NAMESPACES, PODS, Object
 from engine.apiserver.admission.expression_errors import ExpressionError
 from engine.apiserver.admission.expressions import check_object, plain
-from engine.client import Client
+from engine.apiserver.server import ApiServer
+from engine.client import Client, InProcessTransport
+from engine.config import ClusterConfig
+from engine.store.sqlite import SqliteStore
 from engine.world import World
-from tests.apiserver.conftest import config_map, pod
+from tests.apiserver.conftest import ADMIN, config_map, pod
 
 GROUP = "admissionregistration.k8s.io"
 ON_CONFIG_MAPS = {
@@ -265,16 +268,29 @@ async def test_parameters_that_cannot_be_had_refuse_whatever_the_binding_says(cl
     assert error.message == f'configmaps "c" is forbidden: ValidatingAdmissionPolicy {why}'
 
 
-async def test_what_fails_is_written_for_the_audit_log_as_go_writes_it(client: Client, world: World) -> None:
-    check = {"expression": "object.data.size() > 1 && true"}
-    await validating(client, check, check, binding={"validationActions": ["Warn", "Audit"]})
+FAILED = (
+    '{"message":"failed expression: object.data.size() \\u003e 1 \\u0026\\u0026 true","policy":"p","binding":"b",'
+    '"expressionIndex":0,"validationActions":["Warn","Audit"]}'
+)
+AND_FAILED = '{"message":"no","policy":"p","binding":"b","expressionIndex":1,"validationActions":["Warn","Audit"]}'
+
+
+@pytest.mark.parametrize(("version", "told"), [("1.37", f"[{FAILED},{AND_FAILED}]"), ("1.36", f"[{FAILED}]")])
+async def test_what_fails_is_written_for_the_audit_log_as_go_writes_it(
+    world: World, store: SqliteStore, version: str, told: str
+) -> None:
+    """Since 1.37 all of it: what is there under a key is not written over."""
+    server = ApiServer(world, store, config=ClusterConfig(kubernetes_version=version))
+    await server.start()
+    client = Client(InProcessTransport(server, ADMIN), user_agent="kubectl/v1.37.1")
+    checks: list[Object] = [
+        {"expression": "object.data.size() > 1 && true"}, {"expression": "false", "message": "no"},
+    ]  # fmt: skip
+    await validating(client, *checks, binding={"validationActions": ["Warn", "Audit"]})
     await client.create(CONFIGMAPS, config_map("c", a="1"), namespace="default")
-    told = [span.detail["annotations"] for span in world.tracer.recent if span.detail.get("annotations")]
-    assert told == [{
-        "validation.policy.admission.k8s.io/validation_failure":
-        '[{"message":"failed expression: object.data.size() \\u003e 1 \\u0026\\u0026 true","policy":"p","binding":"b",'
-        '"expressionIndex":0,"validationActions":["Warn","Audit"]}]',
-    }]  # fmt: skip
+    await server.stop()
+    found = [span.detail["annotations"] for span in world.tracer.recent if span.detail.get("annotations")]
+    assert found == [{"validation.policy.admission.k8s.io/validation_failure": told}]
 
 
 async def test_a_namespace_is_in_none(client: Client) -> None:

@@ -18,6 +18,7 @@ from engine.clock import wall
 
 _CODES = {"Unauthorized": 401, "Forbidden": 403, "RequestEntityTooLarge": 413, "Invalid": 422}
 _MAX_MESSAGE, _MAX_ANNOTATION = 5 * 1024, 10 * 1024
+_ALL_FAILURES_SINCE = (1, 37)  # before, an annotation that was there was not written again
 
 
 class ValidatingAdmissionPolicy(Policies):
@@ -60,7 +61,7 @@ class _Verdicts:
         self._attributes = attributes
         self._figures = figures
         self.refusals: list[ApiError] = []
-        self._failure: Object | None = None
+        self._failures: list[Object] = []
         self._annotations: dict[str, list[str]] = {}
 
     def act(self, policy: Object, binding: Object, index: int, broken: _Broken) -> None:
@@ -74,14 +75,15 @@ class _Verdicts:
             self._attributes.warnings.append(
                 f"Validation failed for ValidatingAdmissionPolicy {named}: {broken.message}"
             )
-        if "Audit" in actions and self._failure is None:  # an annotation that is there is not written again
-            self._failure = {
+        if "Audit" in actions:
+            failure = {
                 "message": broken.message,
                 "policy": policy["metadata"]["name"],
                 "binding": binding["metadata"]["name"],
                 "expressionIndex": index,
                 "validationActions": list(actions),
             }
+            self._failures.append(failure)
 
     def count(self, policy: Object, binding: Object, broken: _Broken, what: str) -> None:
         names = policy["metadata"]["name"], binding["metadata"]["name"]
@@ -102,9 +104,10 @@ class _Verdicts:
 
     def publish(self) -> None:
         """Into the audit log."""
-        if self._failure is not None:
+        if self._failures:
             key = "validation.policy.admission.k8s.io/validation_failure"
-            self._attributes.annotations[key] = written_in_order([self._failure])
+            told = self._failures if self._attributes.resource.release >= _ALL_FAILURES_SINCE else self._failures[:1]
+            self._attributes.annotations[key] = written_in_order(told)
         for key, values in self._annotations.items():
             self._attributes.annotate(key, ", ".join(values))
 
