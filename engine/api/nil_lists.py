@@ -35,6 +35,8 @@ _NILS: Mapping[tuple[str, str], tuple[_Nil, ...]] = {
         _Nil((), "ports", (*_TYPE, "addressType", "endpoints")),
     ),
     ("v1", "LimitRange"): (_Nil(("spec",), "limits"),),
+    ("batch/v1", "Job"): (_Nil(("spec", "podFailurePolicy"), "rules"),),
+    ("batch/v1", "CronJob"): (_Nil(("spec", "jobTemplate", "spec", "podFailurePolicy"), "rules"),),
     ("v1", "PersistentVolumeClaim"): tuple(
         _Nil(("spec", field), "apiGroup") for field in ("dataSource", "dataSourceRef")
     ),

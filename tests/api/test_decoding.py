@@ -178,6 +178,8 @@ def test_null_is_as_if_not_there() -> None:
 def test_empty_lists_and_zero_values_do_not_survive_where_go_drops_them() -> None:
     found = decoded({"spec": {"hostNetwork": False, "volumes": [], "nodeSelector": {}, "nodeName": ""}}, POD).object
     assert found["spec"] == {}
+    limits = GVK("", "v1", "LimitRange")
+    assert decoded({"spec": {"limits": []}}, limits).object["spec"] == {}, "nor where the list must be there"
 
 
 def test_a_false_that_means_something_survives() -> None:

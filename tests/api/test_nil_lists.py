@@ -33,6 +33,11 @@ ROWS: dict[str, tuple[str, Object, Object]] = {
     ),
     "limits of nothing": ("v1/LimitRange", {"spec": {}}, {"spec": {"limits": None}}),
     "a node without drivers": ("storage.k8s.io/v1/CSINode", {"spec": {}}, {"spec": {"drivers": None}}),
+    "a policy for failures without rules": (
+        "batch/v1/CronJob",
+        {"spec": {"jobTemplate": {"spec": {"podFailurePolicy": {}}}}},
+        {"spec": {"jobTemplate": {"spec": {"podFailurePolicy": {"rules": None}}}}},
+    ),
     "a driver without topology": (
         "storage.k8s.io/v1/CSINode",
         {"spec": {"drivers": [{"name": "a", "nodeID": "n", "allocatable": {}}]}},

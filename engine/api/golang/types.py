@@ -27,6 +27,10 @@ ZERO_DROPPED = frozenset(
         ("PersistentVolumeSpec", "storageClassName"),
         ("PriorityClass", "globalDefault"),
         ("PriorityClass", "description"),
+        # Lists that must be there, of which an empty one is none once it has been stored, as protobuf.
+        ("CSINodeSpec", "drivers"),
+        ("LimitRangeSpec", "limits"),
+        ("PodFailurePolicy", "rules"),
     }
 )
 # Fields with `omitempty` of which an empty one is not none: it keeps the default away, or is shown in an error.
