@@ -159,6 +159,7 @@ class Response:
     `untyped` says that items of a list keep their kinds, as Go has no types for them that would know.
     `wire` is a JSON body as it is written, where it came over a socket or more than its value counts.
     `sized` is told how many bytes the body came to, by who writes it to a socket.
+    `packs` says that a stream is compressed as it goes, for who takes that.
     """
 
     status: int = 200
@@ -171,6 +172,7 @@ class Response:
     untyped: bool = False
     wire: bytes = b""
     sized: Callable[[int], None] | None = None
+    packs: bool = False
 
 
 class Handler(Protocol):

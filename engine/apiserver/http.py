@@ -52,6 +52,7 @@ GZIP_ABOVE = 128 * 1024
 LIST_CHUNK = 200
 STOP_SECONDS = 1.0
 REAP_SECONDS = 1.0  # of this machine's time, as all that is about sockets
+_GZIP = {"content-encoding": "gzip", "vary": "Accept-Encoding"}
 _NOT_KEPT = {"cache-control": "no-cache, private"}  # of answers that do not say better (filters/cachecontrol.go)
 
 
@@ -120,10 +121,12 @@ class HttpServer:
         if wants_web_socket(request) and (watch := _messages(response)) is not None:
             protocols = [each for each in protocols_offered(request)[:1] if each]
             return await self._watch_socket(incoming, *watch, protocols=protocols)
+        packed = response.packs and _takes_gzip(request.headers.get("accept-encoding", ""))
         if response.events is not None:
-            return await self._stream(incoming, response, _lines(response.events), response.events)
+            return await self._stream(incoming, response, _lines(response.events), response.events, packed=packed)
         if response.stream is not None:
-            return await self._stream(incoming, response, response.stream.__aiter__(), response.stream)
+            chunks = response.stream.__aiter__()
+            return await self._stream(incoming, response, chunks, response.stream, packed=packed)
         return await self._whole(request, response)
 
     async def _watch_socket(
@@ -166,8 +169,7 @@ class HttpServer:
         if len(data) > GZIP_ABOVE and _takes_gzip(request.headers.get("accept-encoding", "")):
             # In a thread: the bytes are nobody else's, and the loop goes on.
             data = await asyncio.to_thread(gzip.compress, data, 1)
-            headers["content-encoding"] = "gzip"
-            headers["vary"] = "Accept-Encoding"
+            headers |= _GZIP
         if response.sized is not None:
             response.sized(len(data))
         return web.Response(status=response.status, body=data, headers=headers)
@@ -212,14 +214,18 @@ class HttpServer:
         response: Response,
         chunks: AsyncIterator[bytes],
         source: EventStream | ByteStream,
+        *,
+        packed: bool,
     ) -> web.StreamResponse:
         self._streams[id(source)] = (source, incoming)
-        outgoing = web.StreamResponse(status=response.status, headers={**_NOT_KEPT, **response.headers})
+        headers = {**_NOT_KEPT, **response.headers, **(_GZIP if packed else {})}
+        outgoing = web.StreamResponse(status=response.status, headers=headers)
         outgoing.enable_chunked_encoding()
         try:
             await outgoing.prepare(incoming)
             async for chunk in chunks:
-                await outgoing.write(chunk)
+                # Each event is a member of its own, as of upstream's writer: there is nothing to keep between them.
+                await outgoing.write(gzip.compress(chunk, 1, mtime=0) if packed else chunk)
             await outgoing.write_eof()
         except ConnectionError:
             pass  # the client has gone

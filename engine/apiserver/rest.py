@@ -34,7 +34,7 @@ from engine.apiserver.registry.facet import SCALE, Facet
 from engine.apiserver.registry.facets import facet_of
 from engine.apiserver.registry.managed_fields import view_taken
 from engine.apiserver.registry.metadata import check_place, check_same_object, uid_mismatch, wipe_system_fields
-from engine.apiserver.registry.options import WriteOptions, refuse_export
+from engine.apiserver.registry.options import ListOptions, WriteOptions, refuse_export
 from engine.apiserver.registry.patch import Patcher
 from engine.apiserver.registry.read import Reader
 from engine.apiserver.registry.representation import (
@@ -57,6 +57,7 @@ from engine.apiserver.streams import MappedEvents
 
 _ANSWERED = frozenset(("binding", "eviction", "token"))  # what is posted there is not kept, and has no table
 _CONNECT = frozenset(("attach", "exec", "portforward", "proxy", "log"))
+_PACKED_SINCE = (1, 37)  # watches that begin with a list (WatchListCompression, beta)
 
 
 class Action(Protocol):
@@ -259,7 +260,9 @@ class Rest:
                 ),
             )
         untyped = info.custom and not form.kind
-        return Response(200, headers={"content-type": "application/json"}, events=events, untyped=untyped)
+        packs = self.backend.definitions.release >= _PACKED_SINCE and ListOptions.of(call.request, watching=True).lists
+        headers = {"content-type": "application/json"}
+        return Response(200, headers=headers, events=events, untyped=untyped, packs=packs)
 
     # -- subresources
 

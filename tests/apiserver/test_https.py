@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import gzip
 import hashlib
 import os
 import re
@@ -626,6 +627,43 @@ async def test_only_what_is_longer_than_128_kib_is_compressed(served: Served) ->
         missing = limit - size
         assert await filled(1000 + missing) == (limit, None)
         assert await filled(1001 + missing) == (limit + 1, "gzip")
+
+
+WATCHES = {
+    "from nowhere": ("allowWatchBookmarks=true", "gzip", "gzip"),
+    "as a list": (
+        "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=1", "deflate, gzip", "gzip",
+    ),
+    "without an end of the list": ("", "gzip", None),
+    "without a list": (
+        "sendInitialEvents=false&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true", "gzip", None,
+    ),
+    "for one who does not take it": ("allowWatchBookmarks=true", "identity", None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WATCHES)
+@pytest.mark.parametrize("accept", ["application/json", PROTOBUF])
+async def test_watches_that_begin_with_a_list_are_compressed_event_by_event(
+    served: Served, case: str, accept: str
+) -> None:
+    query, takes, sent = WATCHES[case]
+    path = f"{CONFIGMAPS.path('default')}?watch=true&{query}"
+    headers = {"Accept": accept, "Accept-Encoding": takes}
+    connector = aiohttp.TCPConnector(ssl=served.context(served.pki.admin))
+    async with (
+        aiohttp.ClientSession(served.url, connector=connector, auto_decompress=False) as session,
+        session.get(path, headers=headers) as response,
+    ):
+        assert (response.headers.get("Content-Encoding"), response.headers.get("Vary")) == (
+            sent, "Accept-Encoding" if sent else None,
+        )  # fmt: skip
+        chunks: list[bytes] = []
+        for name in ("one", "two"):
+            await served.client.create(CONFIGMAPS, config_map(name), namespace="default")
+            while name.encode() not in (gzip.decompress(chunks[-1]) if sent and chunks else b"".join(chunks)):
+                chunks.append((await response.content.readchunk())[0])
+        assert not sent or all(each.startswith(b"\x1f\x8b") for each in chunks)
 
 
 async def test_yaml_for_those_who_want_it(served: Served) -> None:

@@ -109,6 +109,11 @@ class ListOptions:
     single: bool = False
 
     @property
+    def lists(self) -> bool:
+        """Whether a watch begins with a list, whose end it tells."""
+        return bool(self.initial_events and self.bookmarks)
+
+    @property
     def exact(self) -> bool:
         """Whether a list is of its resourceVersion alone; for a page without a match that is so of old."""
         return self.match == "Exact" or (self.limit > 0 and not self.match and not self.single)

@@ -68,7 +68,7 @@ class WatchOpener:
             return FixedEvents([WatchEvent("ERROR", error.status)])
         if call.request.in_process and initial:
             await name_causes(self._backend.storage.store, initial)
-        if options.initial_events and options.bookmarks:
+        if options.lists:
             lists = cache.watch_lists.setdefault(interest.scope, Distribution(WATCH_LIST_BUCKETS))
             watcher.when_state_is_told(lambda: lists.observe(wall() - began))
         seconds = options.timeout or MIN_REQUEST_TIMEOUT * (1 + self._backend.times.random())
