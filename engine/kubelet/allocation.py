@@ -1,4 +1,4 @@
-"""What the node has set aside for each Pod's containers, and what becomes of a wish for more or less (pkg/kubelet
+"""What the node has set aside for each Pod and its containers, and what becomes of a wish for more or less (pkg/kubelet
 allocation allocation_manager.go, handlers.go; KEP-1287).
 
 A Pod runs with what was allocated to it. A resize changes the spec; it is allocated when the node has room, deferred
@@ -21,7 +21,9 @@ from engine.kubelet.admission import lacking_resource
 PENDING, IN_PROGRESS = "PodResizePending", "PodResizeInProgress"
 DEFERRED, INFEASIBLE = "Deferred", "Infeasible"
 
-Resources = Object  # `requests` and `limits` of one container
+Resources = Object  # `requests` and `limits` of one container, or of the Pod as a whole
+
+_POD = ""  # the name that the Pod's own stand by among those of its containers
 
 
 class AllocationManager:
@@ -39,6 +41,7 @@ class AllocationManager:
         self._active = active
         self._allocatable = allocatable
         self._allocated: dict[str, dict[str, Resources]] = {}  # by uid and container
+        self._enforced: dict[str, Resources] = {}  # a Pod's own, as its cgroup has them by now
         self._conditions: dict[str, dict[str, Object]] = {}  # by uid and type
         self._pending: dict[str, None] = {}
 
@@ -46,10 +49,11 @@ class AllocationManager:
 
     def add(self, pod: Object) -> None:
         """The node takes a Pod: with what its status says that it had, if it ran here before, else with all it asks."""
-        self._allocated.setdefault(pods.uid_of(pod), {**_of_spec(pod), **_of_status(pod)})
+        allocated = self._allocated.setdefault(pods.uid_of(pod), {**_of_spec(pod), **_of_status(pod)})
+        self._enforced.setdefault(pods.uid_of(pod), allocated[_POD])
 
     def forget(self, uid: str) -> None:
-        for known in (self._allocated, self._conditions, self._pending):
+        for known in (self._allocated, self._enforced, self._conditions, self._pending):
             known.pop(uid, None)
 
     def apply(self, pod: Object) -> Object:
@@ -58,10 +62,30 @@ class AllocationManager:
         if allocated is None or not _differs(pod, allocated):
             return pod
         copy = copy_object(pod)
+        if own := allocated[_POD]:
+            copy["spec"]["resources"] = own
+        else:
+            copy["spec"].pop("resources", None)
         for container in _resizable(copy):
             if container["name"] in allocated:
                 container["resources"] = allocated[container["name"]]
         return copy
+
+    # -- what a Pod as a whole is held to
+
+    def enforced(self, pod: Object) -> Resources:
+        """What its cgroup has of its own resources; its containers' are the runtime's to tell."""
+        return self._enforced.get(pods.uid_of(pod)) or pod["spec"].get("resources") or {}
+
+    def is_enforced(self, pod: Object) -> bool:
+        """Whether it has what is allocated, which its spec says."""
+        return same_resources(self.enforced(pod), pod["spec"].get("resources") or {})
+
+    def enforce(self, pod: Object) -> bool:
+        """Write its cgroup; whether that has changed it."""
+        changed = not self.is_enforced(pod)
+        self._enforced[pods.uid_of(pod)] = pod["spec"].get("resources") or {}
+        return changed
 
     # -- resizes
 
@@ -159,6 +183,8 @@ class AllocationManager:
     ) -> None:
         """With the resources as Go's JSON has them."""
         summary: Object = {}
+        if own := _kept(pod["spec"]):
+            summary["resources"] = own
         for field in ("initContainers", "containers"):
             if shown := [_summary(container) for container in _resizable(pod, field)]:
                 summary[field] = shown
@@ -186,18 +212,24 @@ def _resizable(pod: Object, *fields: str) -> list[Object]:
 
 
 def _summary(container: Object) -> Object:
-    resources = container.get("resources") or {}
-    kept = {field: dict(sorted(resources[field].items())) for field in ("limits", "requests") if resources.get(field)}
-    return {"name": container["name"], "resources": kept}
+    return {"name": container["name"], "resources": _kept(container)}
+
+
+def _kept(holder: Object) -> Object:
+    resources = holder.get("resources") or {}
+    return {field: dict(sorted(resources[field].items())) for field in ("limits", "requests") if resources.get(field)}
 
 
 def _of_spec(pod: Object) -> dict[str, Resources]:
-    return {container["name"]: container.get("resources") or {} for container in _resizable(pod)}
+    own = {_POD: pod["spec"].get("resources") or {}}
+    return own | {container["name"]: container.get("resources") or {} for container in _resizable(pod)}
 
 
 def _of_status(pod: Object) -> dict[str, Resources]:
-    """What the containers had that the status tells of."""
+    """What the Pod and its containers had that the status tells of."""
     status, found = pod.get("status") or {}, {}
+    if own := _own_of_status(pod, status):
+        found[_POD] = own
     for item in [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]:
         if item.get("containerID") and item.get("resources") is not None:
             requests = item.get("allocatedResources") or {}
@@ -205,8 +237,17 @@ def _of_status(pod: Object) -> dict[str, Resources]:
     return found
 
 
+def _own_of_status(pod: Object, status: Object) -> Resources:
+    """Of a Pod with resources of its own; not known where it has an overhead, which counts in what is told."""
+    own = pod["spec"].get("resources") or {}
+    told = {**(status.get("resources") or {}), "requests": status.get("allocatedResources") or {}}
+    if not own or pod["spec"].get("overhead") or not told["requests"]:
+        return {}
+    return {part: {name: told.get(part, {}).get(name, amount) for name, amount in own[part].items()} for part in own}
+
+
 def _differs(pod: Object, allocated: Mapping[str, Resources]) -> bool:
-    return any(
+    return not same_resources(pod["spec"].get("resources") or {}, allocated[_POD]) or any(
         not same_resources(container.get("resources") or {}, allocated[container["name"]])
         for container in _resizable(pod)
         if container["name"] in allocated

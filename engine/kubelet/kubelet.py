@@ -32,6 +32,7 @@ from engine.kubelet.runtime.wire import Wire
 from engine.kubelet.server import KubeletServer
 from engine.kubelet.status.generate import Override, StatusMaker
 from engine.kubelet.status.manager import StatusManager
+from engine.kubelet.status.pod_resources import RESOURCES_SINCE
 from engine.kubelet.status.reasons import ReasonCache
 from engine.kubelet.streaming import KubeletStreams
 from engine.kubelet.sync_loop import Operation, PodUpdate, SyncLoop
@@ -104,8 +105,18 @@ class Kubelet:
             node_name=node.name,
             node_ip=node_ip,
         )
-        maker = StatusMaker(reasons, self.probes, self.runtime, self._resizes, node_ip=node_ip)
         self.allocation = AllocationManager(self._recorder, world.clock, self._active_pods, references.allocatable)
+        version = resolve_version(kubernetes_version)
+        major, minor = map(int, version.split(".")[:2])
+        maker = StatusMaker(
+            reasons,
+            self.probes,
+            self.runtime,
+            self.allocation.conditions,
+            self.allocation.enforced,
+            node_ip=node_ip,
+            tells_resources=(major, minor) >= RESOURCES_SINCE,
+        )
         self._syncer = Syncer(
             world,
             self.runtime,
@@ -130,7 +141,7 @@ class Kubelet:
             self._recorder,
             lambda: self._node_informer.lister.get(node.name),
             node_ip=node_ip,
-            kubelet_version=f"v{resolve_version(kubernetes_version)}",
+            kubelet_version=f"v{version}",
             memory_pressure=lambda: self.eviction.under_pressure,
         )
         self.eviction = EvictionManager(
@@ -277,9 +288,6 @@ class Kubelet:
 
     def _active_pods(self) -> list[Object]:
         return [pod for pod in self.pods.all() if self.workers.could_have_running_containers(pods.uid_of(pod))]
-
-    def _resizes(self, uid: str) -> list[Object]:
-        return self.allocation.conditions(uid)
 
     def _reject(self, pod: Object, rejection: Rejection) -> None:
         uid = pods.uid_of(pod)

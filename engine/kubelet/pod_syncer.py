@@ -76,7 +76,7 @@ class Syncer:
     async def sync_pod(self, pod: Object) -> SyncOutcome:
         uid, pod = pods.uid_of(pod), self._allocation.apply(pod)
         status = await self._manager.pod_status(uid)
-        self._allocation.actuated(pod, in_progress=_is_resizing(pod, status))
+        self._allocation.actuated(pod, in_progress=_is_resizing(pod, status) or not self._allocation.is_enforced(pod))
         override = self._overdue(pod)
         self._probes.add_pod(pod)
         made = self._set_status(pod, status, override=override)
@@ -99,7 +99,7 @@ class Syncer:
         if result.error is not None:
             raise result.error
         again = self._again_after(uid, result)
-        if result.actions.containers_to_resize:
+        if self._allocation.enforce(pod) or result.actions.containers_to_resize:
             again = SYNC_FREQUENCY
         if result.actions.containers_to_reset:
             again = 0.0
@@ -264,7 +264,7 @@ def _is_resizing(pod: Object, status: PodRuntimeStatus) -> bool:
     """Whether a running container has not yet what is allocated to it (IsPodResizeInProgress)."""
     running = {container.name: container for container in status.running()}
     return any(
-        container["name"] in running and changed_resources(container, running[container["name"]])
+        container["name"] in running and changed_resources(pod, container, running[container["name"]])
         for _, container in pods.all_containers(pod)
     )
 

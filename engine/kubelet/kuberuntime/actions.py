@@ -181,7 +181,7 @@ class _Initialization:
             self._restart(number, found, "definition changed")
         elif self._probes.failed("liveness", found.id):
             self._restart(number, found, "failed liveness probe", "liveness")
-        elif resized := changed_resources(container, found):
+        elif resized := changed_resources(self._pod, container, found):
             if restarts_for(container, resized):
                 self._restart(number, found, "resize requires restart")
             else:
@@ -238,7 +238,7 @@ def _containers(actions: PodActions, pod: Object, status: PodRuntimeStatus, prob
         if found.config.image != container["image"]:
             kill = ContainerKill(container, found, f"Container {container['name']} definition changed")
             restart = True
-        if kill is None and (resized := changed_resources(container, found)):
+        if kill is None and (resized := changed_resources(pod, container, found)):
             if restarts_for(container, resized):
                 message = f"Container {container['name']} resize requires restart"
                 actions.containers_to_kill.append(ContainerKill(container, found, message))

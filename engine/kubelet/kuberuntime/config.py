@@ -10,6 +10,7 @@ from engine.kubelet import pods
 from engine.kubelet.cri import TERMINATION_LOG, ContainerConfig, Mount, PodSandboxConfig
 from engine.kubelet.kuberuntime.env import expand
 from engine.kubelet.kuberuntime.network_files import CLUSTER_DOMAIN, hosts_file, resolv_conf
+from engine.kubelet.kuberuntime.resizing import enforced_resources
 
 POD_NAME_LABEL = "io.kubernetes.pod.name"
 POD_NAMESPACE_LABEL = "io.kubernetes.pod.namespace"
@@ -109,7 +110,7 @@ def container_config(
         seccomp=_is_filtered(pod, container),
         pid_target=container.get("targetContainerName", ""),
         termination_message_path=container.get("terminationMessagePath") or TERMINATION_LOG,
-        resources=container.get("resources") or {},
+        resources=enforced_resources(pod, container),
         ports=tuple(port["containerPort"] for port in container.get("ports") or ()),
     )
 

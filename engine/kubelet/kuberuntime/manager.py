@@ -22,6 +22,7 @@ from engine.kubelet.kuberuntime.errors import ConfigError, StartError
 from engine.kubelet.kuberuntime.image_manager import ImageManager
 from engine.kubelet.kuberuntime.lifecycle import HookError, run_handler
 from engine.kubelet.kuberuntime.pod_status import PodRuntimeStatus
+from engine.kubelet.kuberuntime.resizing import enforced_resources
 from engine.kubelet.kuberuntime.restarting import was_removed
 from engine.kubelet.kuberuntime.security_context import check_user
 from engine.kubelet.volumes import Volumes
@@ -99,7 +100,8 @@ class RuntimeManager:
         for kill in actions.containers_to_kill:
             await self._kill_unhealthy(pod, kill)
         for resize in actions.containers_to_resize:
-            await self._runtime.update_container_resources(resize.status.id, resize.container.get("resources") or {})
+            resources = enforced_resources(pod, resize.container)
+            await self._runtime.update_container_resources(resize.status.id, resources)
         sandbox_id, ips = actions.sandbox_id, status.ips
         if actions.create_sandbox:
             try:

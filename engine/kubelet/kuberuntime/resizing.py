@@ -11,9 +11,21 @@ from engine.kubelet.cri import ContainerStatus
 _ENFORCED = (("cpu", "requests"), ("cpu", "limits"), ("memory", "requests"), ("memory", "limits"))
 
 
-def changed_resources(container: Object, found: ContainerStatus) -> list[str]:
-    """`cpu`, `memory` or both; the container has what is allocated in its spec."""
-    allocated, actual = container.get("resources") or {}, found.config.resources
+# What a container without a limit of its own may take all of that its Pod may (KEP-2837).
+_INHERITED = ("cpu", "memory")
+
+
+def enforced_resources(pod: Object, container: Object) -> Object:
+    """What the runtime is told of a container's resources."""
+    own: Object = container.get("resources") or {}
+    of_pod, limits = (pod["spec"].get("resources") or {}).get("limits") or {}, own.get("limits") or {}
+    inherited = {name: of_pod[name] for name in _INHERITED if name in of_pod and name not in limits}
+    return {**own, "limits": {**limits, **inherited}} if inherited else own
+
+
+def changed_resources(pod: Object, container: Object, found: ContainerStatus) -> list[str]:
+    """`cpu`, `memory` or both; Pod and container have what is allocated in their spec."""
+    allocated, actual = enforced_resources(pod, container), found.config.resources
     changed = [name for name, field in _ENFORCED if _amount(allocated, field, name) != _amount(actual, field, name)]
     return list(dict.fromkeys(changed))
 

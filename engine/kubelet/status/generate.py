@@ -13,6 +13,7 @@ from engine.kubelet.kuberuntime.restarting import is_restarting_all
 from engine.kubelet.status.conditions import OWNED, conditions
 from engine.kubelet.status.container_statuses import container_statuses
 from engine.kubelet.status.phase import pod_phase
+from engine.kubelet.status.pod_resources import allocated_requests, enforced_resources
 from engine.kubelet.status.reasons import ReasonCache
 from engine.kubelet.status.termination import Leavings, fit_into_pod
 
@@ -44,14 +45,18 @@ class StatusMaker:
         readiness: Readiness,
         leavings: Leavings,
         resizes: Callable[[str], list[Object]],
+        enforced: Callable[[Object], Object],
         *,
         node_ip: str,
+        tells_resources: bool,
     ) -> None:
         self._reasons = reasons
         self._readiness = readiness
         self._leavings = leavings
         self._resizes = resizes  # the conditions of a Pod's resize, by its uid
+        self._enforced = enforced  # a Pod's own resources as they are by now
         self._node_ip = node_ip
+        self._tells_resources = tells_resources
 
     def make(
         self,
@@ -69,6 +74,10 @@ class StatusMaker:
             made["observedGeneration"] = generation
         self._containers(made, pod, status, previous)
         self._addresses(made, pod, status, previous)
+        if self._tells_resources:
+            if requests := allocated_requests(pod):
+                made["allocatedResources"] = requests
+            made["resources"] = enforced_resources(pod, status, self._enforced(pod))
         all_statuses = [*made.get("initContainerStatuses", ()), *made["containerStatuses"]]
         fit_into_pod([*all_statuses, *made.get("ephemeralContainerStatuses", ())])
         for item in made.get("ephemeralContainerStatuses", ()):

@@ -58,6 +58,11 @@ def _merged_list(field: str, key: str, old: list[Object], new: list[Object]) -> 
 
 def _changes(old: Object, new: Object) -> Object:
     """A null is as good as a field that is not there: the server keeps none."""
-    changed = {name: value for name, value in new.items() if old.get(name) != value}
+    changed = {name: _change(old.get(name), value) for name, value in new.items() if old.get(name) != value}
     changed.update({name: None for name in old if name not in new and old[name] is not None})
     return changed
+
+
+def _change(before: object, after: object) -> object:
+    """Objects merge, so that what one of them has no more must be taken out by name."""
+    return _changes(before, after) if isinstance(before, dict) and isinstance(after, dict) else after
