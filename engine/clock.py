@@ -105,7 +105,9 @@ class Clock:
 
     def posix(self) -> float:
         """`now` in seconds since 1970: a fourth of what a date costs, and each span asks."""
-        return self._epoch_posix + self.monotonic()
+        if self.speed > 1.0:
+            return self._epoch_posix + self.monotonic()
+        return self._epoch_posix + self._anchor_model + (wall() - self._anchor_wall) * self.speed
 
     def timestamp(self) -> str:
         """`now` as metav1.Time prints it: RFC 3339, whole seconds, as in `2026-01-01T00:00:00Z`."""
@@ -281,6 +283,9 @@ class VirtualClock(Clock):
 
     def monotonic(self) -> float:
         return self._now
+
+    def posix(self) -> float:
+        return self._epoch_posix + self._now
 
     def set_speed(self, speed: float) -> None:
         """A virtual clock has no speed; raises ValueError."""

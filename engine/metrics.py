@@ -116,6 +116,11 @@ class Gauge(Family):
 class Counter(Gauge):
     kind = "counter"
 
+    def count(self, histogram: Histogram) -> None:
+        """All that was observed, by the same labels."""
+        for values, found in histogram.distributions():
+            self.set(*values, to=found.count)
+
 
 class Histogram(Family):
     kind = "histogram"
@@ -135,9 +140,12 @@ class Histogram(Family):
             found = self._found[values] = Distribution(self._buckets)
         return found
 
-    def samples(self) -> Iterator[Sample]:
+    def distributions(self) -> Iterator[tuple[tuple[str, ...], Distribution]]:
         """Of labels that something was observed with; without labels there is one from the start."""
-        named = [(self._named(values), found) for values, found in self._found.items() if found.seen or not values]
+        return ((values, found) for values, found in self._found.items() if found.seen or not values)
+
+    def samples(self) -> Iterator[Sample]:
+        named = [(self._named(values), found) for values, found in self.distributions()]
         for labels, found in sorted(named, key=_by_labels):
             yield from found.samples(labels)
 

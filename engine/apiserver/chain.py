@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from engine.api.errors import ApiError, PlainTextError, bad_request, internal, unavailable
-from engine.api.wire import Request, Response
+from engine.api.wire import PROTOBUF, Request, Response
 from engine.apiserver.audit import Auditor
 from engine.apiserver.authentication import UnionAuthenticator
 from engine.apiserver.authentication.constrained_impersonation import Impersonation
@@ -32,7 +32,7 @@ from engine.apiserver.fairness import PriorityLevels
 from engine.apiserver.fairness.flow_classifier import FlowClassifier
 from engine.apiserver.metrics.access_metrics import AccessMetrics
 from engine.apiserver.metrics.request_metrics import RequestMetrics
-from engine.apiserver.metrics.waits import waiting, waits
+from engine.apiserver.metrics.waits import waits
 from engine.apiserver.nonresource import NonResource
 from engine.apiserver.protobuf.answers import ProtobufAnswers
 from engine.apiserver.registry.body import TOO_DEEP
@@ -121,7 +121,8 @@ class Chain:
         if call.payload:
             self._payloads.keep(call.payload, request, response)
         self._say_more(call, response)
-        await self._protobuf.convert(request, response)
+        if PROTOBUF in request.headers.get("accept", ""):
+            await self._protobuf.convert(request, response)
         return response
 
     def _settle(self, call: Call, response: Response, seconds: float, waited: waits) -> None:
@@ -135,7 +136,8 @@ class Chain:
 
     async def _timely(self, call: Call) -> Response:
         try:
-            return await self._deadlines.keep(call.request, call.info, self._across_origins(call))
+            answer = self._across_origins(call) if "origin" in call.request.headers else self._answer(call)
+            return await self._deadlines.keep(call.request, call.info, answer)
         except ApiError as error:
             if error.code == _TIMEOUT:
                 self._metrics.terminated(call, error.code)
@@ -293,8 +295,7 @@ class Chain:
         if call.flow is None:
             return
         try:
-            with waiting():
-                call.seat = await self._levels.enter(call.flow, call.user, call.info)
+            call.seat = await self._levels.enter(call.flow, call.user, call.info)
         except ApiError:
             self._metrics.dropped(call)
             raise

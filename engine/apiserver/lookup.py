@@ -17,21 +17,18 @@ class Lookup(Protocol):
 
 class KeyState:
     """How the store has a key now: its generation is the revision that wrote it last. Who has looked at it in place of
-    reading it says so by `add`: it counts as what the store was asked."""
+    reading it tells its `looks`: it counts as what the store was asked."""
 
-    __slots__ = ("_key", "_looks", "_store")
+    __slots__ = ("_key", "_store", "looks")
 
     def __init__(self, store: InMemory, key: bytes, looks: Looks) -> None:
         self._store = store
         self._key = key
-        self._looks = looks
+        self.looks = looks
 
     @property
     def generation(self) -> int:
         return self._store.mod_revision(self._key)
-
-    def add(self) -> None:
-        self._looks.add()
 
 
 class StateLookup(Lookup, Protocol):

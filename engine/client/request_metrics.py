@@ -9,9 +9,19 @@ from typing import Any
 
 from engine.api.wire import Request
 from engine.clock import wall
-from engine.metrics import Counter, Histogram
+from engine.metrics import Counter, Distribution, Histogram
 
 _BUCKETS = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
+
+
+class _Answered:
+    """Requests of one method with answers of one code; those of all codes share their `durations`."""
+
+    __slots__ = ("count", "durations")
+
+    def __init__(self, durations: Distribution) -> None:
+        self.count = 0
+        self.durations = durations
 
 
 class RequestMetrics:
@@ -33,12 +43,18 @@ class RequestMetrics:
             "host",
             buckets=_BUCKETS,
         )
+        self._answered: dict[tuple[str, int], _Answered] = {}
 
     def count(self, request: Request, status: int, *, began: float) -> None:
         """One that was answered; `began` is when it was sent, by this machine's clock."""
-        self._total.add(str(status), request.method, self.host)
-        self._durations.observe(wall() - began, request.method, self.host)
+        answered = self._answered.get((method := request.method, status))
+        if answered is None:
+            answered = self._answered[method, status] = _Answered(self._durations.of(method, self.host))
+        answered.count += 1
+        answered.durations.observe(wall() - began)
 
     def families(self) -> list[dict[str, Any]]:
         """In the form of `engine.metrics` views."""
+        for (method, status), answered in self._answered.items():
+            self._total.set(str(status), method, self.host, to=answered.count)
         return [self._total.to_json(), self._durations.to_json()]

@@ -181,7 +181,7 @@ class SqliteStore:
             success=success,
             failure=failure,
             cause=cause,
-            compacted=self.compact_revision,
+            compacted=self._hub.compact_revision,
         )
         revision = self._draft.revision
         self._recorder.record(revision, decision.revision, succeeded=decision.succeeded, compare=compare, cause=cause)

@@ -12,7 +12,7 @@ import errno
 import logging
 import sqlite3
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
@@ -138,11 +138,13 @@ class _Batch:
         self.starts: list[tuple[int, str, int, str]] = []
         self._runs: defaultdict[str, list[_Row]] = defaultdict(list)
 
-    def add(self, span: Span) -> None:
-        self.number += 1
-        self._runs[span.trace_id].append(_row(span))
-        if span.hop in _STARTING and (_is_keystroke(span) or _is_birth(span)):
-            self.starts.append((self.number, span.object, int(span.hop), span.trace_id))
+    def add(self, spans: Sequence[Span]) -> None:
+        runs, first = self._runs, self.number + 1
+        self.number += len(spans)
+        for number, span in enumerate(spans, start=first):
+            runs[span.trace_id].append(_row(span))
+            if span.hop in _STARTING and (_is_keystroke(span) or _is_birth(span)):
+                self.starts.append((number, span.object, int(span.hop), span.trace_id))
 
     def runs(self) -> Iterator[tuple[int, str, bytes]]:
         number = self.first
@@ -174,12 +176,13 @@ class TraceArchive:
     """The spans of a cluster in a SQLite file."""
 
     def __init__(self, file: Path, tracer: Tracer, clock: Clock) -> None:
-        self.dropped = 0
+        self.dropped = 0  # spans that came too fast, or found no room
         self._file = file
         self._tracer = tracer
         self._clock = clock
-        self._unwritten: deque[Span] = deque()
-        self._wake, self._awake = asyncio.Event(), False
+        self._unwritten: deque[Span] = deque(maxlen=UNWRITTEN_MOST)
+        self._seen, self._left = 0, 0  # how many had ended, and how many were left, when some were last taken
+        self._wake = asyncio.Event()
         self._writing = asyncio.Lock()
         self._tasks = Supervisor("trace-archive")
         self._database: aiosqlite.Connection | None = None
@@ -200,11 +203,13 @@ class TraceArchive:
                 self._database = await _open(self._file)
             for (newest,) in await self._database.execute_fetchall(_NEWEST):
                 self._number = newest or 0
-        self._tracer.add_sink(self._keep)
+        self._seen = self._tracer.ended
+        self._tracer.add_sink(self._unwritten.append)
         self._tasks.spawn(self._write_batches(), "writer")
 
     async def stop(self) -> None:
-        self._tracer.remove_sink(self._keep)
+        self._tracer.remove_sink(self._unwritten.append)
+        self._tracer.remove_sink(self._awaken)
         await self._tasks.close()
         if self._database is not None:
             await self._write()
@@ -212,20 +217,16 @@ class TraceArchive:
                 await self._database.close()
             self._database = None
 
-    def _keep(self, span: Span) -> None:
-        if len(self._unwritten) >= UNWRITTEN_MOST:
-            self._unwritten.popleft()
-            self.dropped += 1
-        self._unwritten.append(span)
-        if not self._awake:
-            self._awake = True
-            self._wake.set()
+    def _awaken(self, _: Span) -> None:
+        self._tracer.remove_sink(self._awaken)
+        self._wake.set()
 
     async def _write_batches(self) -> None:
         while True:
-            await self._wake.wait()
-            self._wake.clear()
-            self._awake = False
+            if not self._unwritten:
+                self._tracer.add_sink(self._awaken)
+                await self._wake.wait()
+                self._wake.clear()
             await self._write()
             await self._clock.sleep(BATCH_SECONDS)
 
@@ -235,13 +236,21 @@ class TraceArchive:
             while left > 0 and self._unwritten:
                 batch = _Batch(self._number)
                 while self._unwritten and len(batch) < SPANS_AT_ONCE:
-                    for _ in range(min(SPANS_IN_A_ROW, len(self._unwritten))):
-                        batch.add(self._unwritten.popleft())
+                    batch.add(self._take())
                     await self._clock.sleep(0)  # lets others run
                 left -= len(batch)
                 self._number = batch.number  # also of one whose insert is cut off by the stop: the next commit has it
                 with self._clock.hold():
                     await self._insert(batch)
+
+    def _take(self) -> list[Span]:
+        """The oldest; those that were there before, and for which there was no place, are counted."""
+        came = self._tracer.ended - self._seen
+        self._seen += came
+        self.dropped += max(0, self._left + came - UNWRITTEN_MOST)
+        some = [self._unwritten.popleft() for _ in range(min(SPANS_IN_A_ROW, len(self._unwritten)))]
+        self._left = len(self._unwritten)
+        return some
 
     async def _insert(self, batch: _Batch) -> None:
         """A batch that finds no room is lost: a full disk must stop neither the writer nor the cluster's stop."""

@@ -18,6 +18,9 @@ from engine.trace.span import CURRENT, Hop, Lane, Span, SpanContext
 
 RING = 20_000
 SUBSCRIBER_BUFFER = 5_000
+# Ids go through all that there are, in no order that anybody would see, before one comes again: to draw each takes as
+# long as the rest of a span.
+_STRIDE, _ALL = 0x9E3779B97F4A7C15, 0xFFFFFFFFFFFFFFFF
 
 
 def current_span() -> Span | None:
@@ -67,14 +70,13 @@ class Tracer:
         self.recent: deque[Span] = deque(maxlen=ring)
         self.ended = 0
         self._seconds = clock.posix
-        self._bits = rng.bits
-        self._sinks: dict[Callable[[Span], None], None] = {}
+        self._apart = f"{rng.bits(64):016x}"  # the traces of this tracer from those of others
+        self._newest = rng.bits(64)
+        self._sinks: tuple[Callable[[Span], object], ...] = ()
 
     def new_trace_id(self) -> str:
-        return f"{self._bits(128) or 1:032x}"
-
-    def new_span_id(self) -> str:
-        return f"{self._bits(64) or 1:016x}"
+        self._newest = newest = (self._newest + _STRIDE) & _ALL
+        return self._apart + "%016x" % (newest or 1)
 
     def span(
         self,
@@ -101,8 +103,9 @@ class Tracer:
             trace_id, parent = outer.trace_id, outer.id
         else:
             trace_id, parent = self.new_trace_id(), ""
+        self._newest = newest = (self._newest + _STRIDE) & _ALL
         span = Span(
-            "%016x" % (self._bits(64) or 1),  # half the time of an f-string, and each request has a dozen
+            "%016x" % (newest or 1),  # half the time of an f-string, and each request has a dozen
             trace_id,
             parent,
             hop,
@@ -130,12 +133,12 @@ class Tracer:
         for sink in self._sinks:
             sink(span)
 
-    def add_sink(self, sink: Callable[[Span], None]) -> None:
+    def add_sink(self, sink: Callable[[Span], object]) -> None:
         """Call `sink` with every span that ends; it must return at once."""
-        self._sinks[sink] = None
+        self._sinks = (*self._sinks, sink)
 
-    def remove_sink(self, sink: Callable[[Span], None]) -> None:
-        self._sinks.pop(sink, None)
+    def remove_sink(self, sink: Callable[[Span], object]) -> None:
+        self._sinks = tuple(each for each in self._sinks if each != sink)
 
     @contextmanager
     def subscribe(self, size: int = SUBSCRIBER_BUFFER) -> Iterator[Subscription]:

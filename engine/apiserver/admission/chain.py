@@ -147,7 +147,7 @@ class AdmissionChain:
         counts = self._settled.get(key)
         if counts is None:
             counts = self._settled[key] = self.metrics.unasked(unasked)
-        looks = tuple(cache for cache, _ in caches.values() if isinstance(cache, KeyState))
+        looks = tuple(cache.looks for cache, _ in caches.values() if isinstance(cache, KeyState))
         return Settled(tuple(caches.values()), tuple(asked), counts, looks, tuple(spared))
 
     def draw(self, attributes: Attributes) -> str:

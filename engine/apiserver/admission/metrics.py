@@ -29,6 +29,7 @@ class AdmissionMetrics:
         self.pod_security = PodSecurityMetrics()
         self.manifests: ManifestMetrics | None = None  # of a server that reads admission from files
         self._unasked: list[Unasked] = []
+        self._durations: dict[tuple[str, str, bool], Distribution] = {}  # of the steps
         self._steps = _histogram(
             "step_admission_duration_seconds",
             f"[STABLE] Admission sub-step latency histogram in seconds, broken out {_TYPES} and step type (validate or "
@@ -87,7 +88,11 @@ class AdmissionMetrics:
             yield from self.manifests.families()
 
     def step(self, kind: str, operation: str, seconds: float, *, rejected: bool = False) -> None:
-        self._steps.observe(seconds, kind, operation, _flag(rejected))
+        key = (kind, operation, rejected)
+        durations = self._durations.get(key)
+        if durations is None:
+            durations = self._durations[key] = self._steps.of(kind, operation, _flag(rejected))
+        durations.observe(seconds)
 
     def controller(self, name: str, kind: str, operation: str, *, rejected: bool = False) -> Distribution:
         """Where the durations of a plugin go."""

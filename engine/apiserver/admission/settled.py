@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from engine.api.types import Object
 from engine.apiserver.admission.attributes import Plugin, Watched
 from engine.apiserver.admission.metrics import Unasked
-from engine.apiserver.lookup import KeyState
+from engine.apiserver.metrics.storage_metrics import Looks
 from engine.metrics import Distribution
 
 Grounds = tuple[Hashable, ...]
@@ -65,7 +65,7 @@ class Settled(NamedTuple):
     caches: tuple[tuple[Watched, int], ...]
     asked: tuple[Asked, ...]
     unasked: Unasked
-    looks: tuple[KeyState, ...] = ()
+    looks: tuple[Looks, ...] = ()
     spared: tuple[Plugin, ...] = ()
 
     @property

@@ -20,6 +20,7 @@ from engine.apiserver.fairness.flow_classifier import Flow
 from engine.apiserver.fairness.metrics import CANCELLED, CONCURRENCY_LIMIT, QUEUE_FULL, TIME_OUT, FairnessMetrics
 from engine.apiserver.fairness.queues import Claim, Queue, Queues
 from engine.apiserver.fairness.shuffle_sharding import flow_hash
+from engine.apiserver.metrics.waits import waiting
 from engine.apiserver.request_info import RequestInfo
 from engine.clock import Clock
 
@@ -70,9 +71,9 @@ class Level:
 class Seat:
     """A request's own; `leave` gives it up, and may be called twice."""
 
-    def __init__(self, levels: PriorityLevels, level: Level, claim: Claim, now: float) -> None:
+    def __init__(self, levels: PriorityLevels, level: Level, claim: Claim) -> None:
         self._levels = levels
-        self.level, self.claim, self.since = level, claim, now
+        self.level, self.claim = level, claim
         self._left = False
 
     def leave(self) -> None:
@@ -107,7 +108,7 @@ class PriorityLevels:
         if level.queues is not None and not level.rejects:
             claim.queue = level.queues.choose(flow_hash(flow.schema_name, distinguisher))
         if level.exempt or (not level.waiting and self._has_room(level)):
-            self._begin(level, claim)
+            _begin(level, claim, claim.arrived)
             if level.queues is not None and claim.queue is not None:
                 level.queues.begin(claim.queue)
                 claim.figures.at_once += 1
@@ -115,14 +116,7 @@ class PriorityLevels:
             raise self._refused(level, claim, CONCURRENCY_LIMIT)
         else:
             await self._wait(level, level.queues, claim.queue, claim)
-        return Seat(self, level, claim, self._clock.monotonic())
-
-    def _begin(self, level: Level, claim: Claim) -> None:
-        claim.started = self._clock.posix()
-        level.running[claim] = None
-        level.dispatched += 1
-        claim.figures.dispatched += 1
-        claim.figures.executing += 1
+        return Seat(self, level, claim)
 
     async def _wait(self, level: Level, queues: Queues, queue: Queue, claim: Claim) -> None:
         turn = queues.put(queue, claim)
@@ -132,8 +126,9 @@ class PriorityLevels:
         self.metrics.lengths.observe(len(queue.waiting), *labels)
         self.metrics.waiting.add(*labels)
         try:
-            async with self._clock.timeout(WAIT_SECONDS):
-                await asyncio.shield(turn)
+            with waiting():
+                async with self._clock.timeout(WAIT_SECONDS):
+                    await asyncio.shield(turn)
         except TimeoutError:
             if not turn.done():  # else it came in the last moment
                 queues.give_up(queue, claim)
@@ -141,7 +136,7 @@ class PriorityLevels:
                 raise self._refused(level, claim, TIME_OUT) from None
         except asyncio.CancelledError:
             if turn.done():
-                Seat(self, level, claim, self._clock.monotonic()).leave()
+                Seat(self, level, claim).leave()
             else:
                 queues.give_up(queue, claim)
                 level.cancelled += 1
@@ -163,12 +158,12 @@ class PriorityLevels:
         level, queue = seat.level, seat.claim.queue
         del level.running[seat.claim]
         seat.claim.figures.executing -= 1
-        if level.queues is not None and queue is not None:
-            level.queues.end(queue, self._clock.monotonic() - seat.since)
+        if level.queues is not None and queue is not None and seat.claim.started is not None:
+            level.queues.end(queue, self._clock.posix() - seat.claim.started)
         for each in self._levels.values():
             queues = each.queues
             while queues is not None and queues.waiting and self._has_room(each):
-                self._begin(each, queues.next())
+                _begin(each, queues.next(), self._clock.posix())
 
     def _has_room(self, level: Level) -> bool:
         if level.executing < level.nominal:
@@ -196,6 +191,14 @@ class PriorityLevels:
             for name in [each.name for each in self._levels.values() if each.quiescing and not each.executing]:
                 del self._levels[name]
         return self._levels
+
+
+def _begin(level: Level, claim: Claim, now: float) -> None:
+    claim.started = now
+    level.running[claim] = None
+    level.dispatched += 1
+    claim.figures.dispatched += 1
+    claim.figures.executing += 1
 
 
 def _limits(spec: Object) -> Object:

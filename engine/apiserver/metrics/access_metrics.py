@@ -54,22 +54,26 @@ class AccessMetrics:
             "decision",
         )
 
+        self._succeeded, self._failed = (self._authentication.of(result) for result in ("success", "error"))
+        self._decided = {verdict: self._authorization.of(result) for verdict, result in _RESULTS.items()}
+
     def authenticated(self, user: str | None, seconds: float) -> None:
         """`user` is None where a credential was refused."""
-        result = "error" if user is None else "success"
-        if user is not None:
+        if user is None:
+            self._failed.observe(seconds)
+        else:
             self._users.add(_compressed(user))
-        self._authentications.add(result)
-        self._authentication.observe(seconds, result)
+            self._succeeded.observe(seconds)
 
     def authorized(self, decision: Decision, seconds: float) -> None:
-        result = _RESULTS[decision.verdict]
-        self._authorizations.add(result)
-        self._authorization.observe(seconds, result)
+        self._decided[decision.verdict].observe(seconds)
         if decision.verdict is not Verdict.NO_OPINION and decision.authorizer in _MODES:
-            self._decisions.add(decision.authorizer, decision.authorizer.lower(), result)
+            self._decisions.add(decision.authorizer, decision.authorizer.lower(), _RESULTS[decision.verdict])
 
     def families(self) -> tuple[Family, ...]:
+        """Attempts are as many as there are durations."""
+        self._authentications.count(self._authentication)
+        self._authorizations.count(self._authorization)
         return (
             self._users,
             self._authentications,

@@ -36,9 +36,9 @@ class ProtobufAnswers:
         self._clock = clock
 
     async def convert(self, request: Request, response: Response) -> None:
-        """Change an answer of JSON where the client wants protobuf; what has none stays as it is."""
+        """Change an answer of JSON where the client, whose `Accept` names protobuf, wants it; what has none stays."""
         accept = request.headers.get("accept", "")
-        if PROTOBUF not in accept or not _wanted(accept):
+        if not _wanted(accept):
             return
         too = takes_json(accept)
         if response.events is not None:

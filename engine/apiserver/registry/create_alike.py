@@ -89,8 +89,9 @@ class AlikeCreater:
             await self._world.latency.pause("schema")
             own = Own(name, self._backend.uids.uid(), clock.timestamp(), written, drawn)
             text = mould.text(own)
-            attributes.name = name
-            call.named_as(name)
+            if not words.name:
+                attributes.name = name
+                call.named_as(name)
         await validate(self._backend, call, attributes, Alike(mould.known, partial(orjson.loads, text)))
 
         async def put(namespace: str, under: str, cause: str) -> tuple[bytes, int] | None:
