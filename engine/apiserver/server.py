@@ -147,7 +147,8 @@ class ApiServer:
             sizes=self.config.watch_cache_sizes,
         )
         rng = world.rng.stream("apiserver")
-        storage = Storage(store, self._caches, EventLeases(store, world.clock), order)
+        leases = EventLeases(store, world.clock)
+        storage = Storage(store, self._caches, leases, order, release=definitions.release)
         lookup = StorageLookup(storage, resources)
         self._resources = resources
         issuer = TokenIssuer(world.clock, rng.stream("tokens"), key=service_account_key)

@@ -75,10 +75,18 @@ class Converter(Protocol):
 class Storage:
     converter: Converter | None = None
 
-    def __init__(self, store: Store, caches: WatchCaches, leases: EventLeases, order: FieldOrder) -> None:
+    def __init__(
+        self,
+        store: Store,
+        caches: WatchCaches,
+        leases: EventLeases,
+        order: FieldOrder,
+        *,
+        release: tuple[int, int] = (99, 0),
+    ) -> None:
         self.store = store
         self._order = order
-        self.metrics = StorageMetrics()
+        self.metrics = StorageMetrics(release=release)
         self._caches = caches
         self._leases = leases
 

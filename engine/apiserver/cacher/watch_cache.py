@@ -28,6 +28,7 @@ from engine.apiserver.changes import Change, change_of
 from engine.apiserver.corrupt_objects import CorruptObject, UnreadableKeys
 from engine.apiserver.storage_keys import key_text
 from engine.apiserver.stored_values import Found, StoredValues
+from engine.clock import wall
 from engine.metrics import Distribution
 from engine.store.types import (
     CompactedError,
@@ -48,6 +49,7 @@ from engine.world import World
 log = logging.getLogger(__name__)
 
 LIST_AGAIN = 1.0  # seconds between attempts while the store is away
+FILLS, _FILLS_SINCE = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 180, 600), (1, 37)
 DISPATCH_BATCH = 64  # events that are handed out in a row before the loop may run whoever reads them
 
 
@@ -80,6 +82,7 @@ class WatchCache:
         self.unreadable = UnreadableKeys(world.clock)
         self.ring = ChangeRing(size)
         self.fillings = 0  # how often the whole state was listed
+        self.filled = Distribution(FILLS)  # the seconds that it took, since releases tell
         self._watchers = FanOut()
         self._waking = Waking()
         self._next_watcher = 0
@@ -127,6 +130,7 @@ class WatchCache:
         """Raises StoreError; whoever waits is told."""
         started = self._started
         assert started is not None, "somebody waits for it"
+        began = wall()
         try:
             self._source = await self._list()
         except Exception as error:
@@ -136,6 +140,8 @@ class WatchCache:
         except BaseException:
             started.cancel()
             raise
+        if self._info.release >= _FILLS_SINCE:
+            self.filled.observe(wall() - began)
         started.set_result(None)
 
     async def _fill_again(self) -> None:

@@ -104,6 +104,17 @@ def cache_lines(caches: WatchCaches) -> Iterator[str]:
             figures = [sample for sample in figures if sample.value]
         yield from metric(name, kind, figures, help)
     yield from metric(
+        "apiserver_watch_cache_initialization_duration_seconds",
+        "histogram",
+        [
+            sample
+            for resource, cache in known
+            if cache.filled.seen
+            for sample in cache.filled.samples(_labels(resource))
+        ],
+        "[ALPHA] Histogram of watch cache initialization duration in seconds, broken by resource type.",
+    )
+    yield from metric(
         "apiserver_watch_cache_read_wait_seconds",
         "histogram",
         [
@@ -125,13 +136,13 @@ def cache_lines(caches: WatchCaches) -> Iterator[str]:
         "apiserver_watch_events_total",
         "counter",
         [Sample(labels, sizes.count) for labels, sizes in sent],
-        "[ALPHA] Number of events sent in watch clients",
+        "[BETA] Number of events sent in watch clients",
     )
     yield from metric(
         "apiserver_watch_events_sizes",
         "histogram",
         [sample for labels, sizes in sent for sample in sizes.samples(labels)],
-        "[ALPHA] Watch event size distribution in bytes",
+        "[BETA] Watch event size distribution in bytes",
     )
     yield from metric(
         "apiserver_watch_list_duration_seconds",

@@ -17,10 +17,13 @@ _BUCKETS = (
 )  # fmt: skip
 _OPERATION = ("operation", "group", "resource")
 _RESOURCE = ("group", "resource")
+_UNIFIED_SINCE = (1, 37)  # lists that caches answered are told beside those that the store did, by a label
 
 
 class StorageMetrics:
-    def __init__(self) -> None:
+    def __init__(self, *, release: tuple[int, int] = (99, 0)) -> None:
+        self._unified = release >= _UNIFIED_SINCE
+        where, how = (("storage",), ("storage", "index")) if self._unified else ((), ())
         self._durations = Histogram(
             "etcd_request_duration_seconds",
             "[ALPHA] Etcd request latency in seconds for each operation and object type.",
@@ -37,18 +40,21 @@ class StorageMetrics:
             "[ALPHA] Etcd failed request counts for each operation and object type.",
             *_OPERATION,
         )
-        self._lists = _counter("apiserver_storage_list_total", "Number of LIST requests served from storage")
+        self._lists = _counter("apiserver_storage_list_total", "Number of LIST requests served from storage", *how)
         self._fetched = _counter(
             "apiserver_storage_list_fetched_objects_total",
             "Number of objects read from storage in the course of serving a LIST request",
+            *how,
         )
         self._evaluated = _counter(
             "apiserver_storage_list_evaluated_objects_total",
             "Number of objects tested in the course of serving a LIST request from storage",
+            *where,
         )
         self._returned = _counter(
             "apiserver_storage_list_returned_objects_total",
             "Number of objects returned for a LIST request from storage",
+            *where,
         )
         self._cache_lists = _counter(
             "apiserver_cache_list_total", "Number of LIST requests served from watch cache", "index"
@@ -89,13 +95,23 @@ class StorageMetrics:
 
     def listed(self, resource: GVR, *, fetched: int, evaluated: int, returned: int) -> None:
         """A list, or a page of one, that the store answered."""
+        self._listed(resource, *(("etcd", "") if self._unified else ()), fetched=fetched, returned=returned)
+        self._evaluated.add(*self._at(resource, "etcd"), by=evaluated)
+
+    def _listed(self, resource: GVR, *where: str, fetched: int, returned: int) -> None:
         labels = (resource.group, resource.resource)
-        self._lists.add(*labels)
-        self._fetched.add(*labels, by=fetched)
-        self._evaluated.add(*labels, by=evaluated)
-        self._returned.add(*labels, by=returned)
+        self._lists.add(*labels, *where)
+        self._fetched.add(*labels, *where, by=fetched)
+        self._returned.add(*labels, *where[:1], by=returned)
+
+    def _at(self, resource: GVR, storage: str) -> tuple[str, ...]:
+        return (resource.group, resource.resource, *((storage,) if self._unified else ()))
 
     def listed_from_cache(self, resource: GVR, *, index: str, fetched: int, returned: int) -> None:
+        if self._unified:
+            self._listed(resource, "watchcache", index, fetched=fetched, returned=returned)
+            self._evaluated.add(*self._at(resource, "watchcache"), by=0)
+            return
         labels = (resource.group, resource.resource)
         self._cache_lists.add(*labels, index)
         self._cache_fetched.add(*labels, index, by=fetched)
@@ -114,6 +130,7 @@ class StorageMetrics:
             if asked.failed:
                 self._errors.add(*labels, by=asked.failed)
             asked.seen = asked.failed = 0
+        before = (self._cache_lists, self._cache_fetched, self._cache_returned)
         return (
             self._durations,
             self._requests,
@@ -122,9 +139,7 @@ class StorageMetrics:
             self._fetched,
             self._evaluated,
             self._returned,
-            self._cache_lists,
-            self._cache_fetched,
-            self._cache_returned,
+            *(() if self._unified else before),
             self._consistent_reads,
         )
 

@@ -39,6 +39,7 @@ LIST_BLUEPRINT = "kubernetes.io/initial-events-list-blueprint"
 # --min-request-timeout: a watch that names no time ends after one to two times so many seconds.
 MIN_REQUEST_TIMEOUT = 1800.0
 WATCH_LIST_BUCKETS = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2, 4, 6, 8, 10, 15, 20, 30, 45, 60)
+_LATE_BUCKETS, _LATE_SINCE = (90, 120, 180, 300), (1, 37)
 
 
 class WatchOpener:
@@ -69,7 +70,8 @@ class WatchOpener:
         if call.request.in_process and initial:
             await name_causes(self._backend.storage.store, initial)
         if options.lists:
-            lists = cache.watch_lists.setdefault(interest.scope, Distribution(WATCH_LIST_BUCKETS))
+            late = _LATE_BUCKETS if info.release >= _LATE_SINCE else ()
+            lists = cache.watch_lists.setdefault(interest.scope, Distribution(WATCH_LIST_BUCKETS + late))
             watcher.when_state_is_told(lambda: lists.observe(wall() - began))
         seconds = options.timeout or MIN_REQUEST_TIMEOUT * (1 + self._backend.times.random())
         watcher.end_after(seconds, cache.bookmark)
