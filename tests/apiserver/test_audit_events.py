@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from engine.api.errors import unauthorized
-from engine.api.types import NAMESPACES, NODES, PODS, SERVICE_ACCOUNTS, Object
+from engine.api.types import CLUSTER_ROLES, NAMESPACES, NODES, PODS, SERVICE_ACCOUNTS, Object
 from engine.api.wire import ClientCertificate, Request
 from engine.apiserver.server import ApiServer
 from engine.client import Client, InProcessTransport
@@ -105,6 +105,18 @@ async def test_the_query_is_told_as_it_was_sent(audited: Audited) -> None:
 async def test_a_line_is_what_go_writes(audited: Audited) -> None:
     await audited.server.handle(Request("GET", "/version", certificate=JANE, raw_query="a=<&b=>"))
     assert b'"requestURI":"/version?a=\\u003c\\u0026b=\\u003e"' in await audited.lines()
+
+
+async def test_objects_are_told_as_clients_read_them(audited: Audited) -> None:
+    """With nulls, and those of a list without their kind."""
+    role = {"apiVersion": CLUSTER_ROLES.api_version, "kind": "ClusterRole", "metadata": {"name": "a"}}
+    await audited.client.create(CLUSTER_ROLES, role)
+    await audited.client.list(CLUSTER_ROLES, field_selector="metadata.name=a")
+    created, listed = await audited.told()
+    assert created["requestObject"]["rules"] is None
+    assert created["responseObject"]["rules"] is None
+    (item,) = listed["responseObject"]["items"]
+    assert (item["rules"], listed["responseObject"]["kind"], item.get("kind")) == (None, "ClusterRoleList", None)
 
 
 async def test_who_is_not_let_in_is_told_of_with_the_answer(audited: Audited) -> None:

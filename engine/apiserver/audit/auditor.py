@@ -19,6 +19,7 @@ from engine.apiserver.audit.log import AuditLog
 from engine.apiserver.audit.metrics import AuditMetrics
 from engine.apiserver.audit.policy import API_VERSION, COMPLETE, RECEIVED, STARTED, AuditPolicy, Level, Told
 from engine.apiserver.audit.sources import source_ips
+from engine.apiserver.audit.told_objects import as_told
 from engine.apiserver.audit.told_streams import tell_end
 from engine.apiserver.authentication.user import UserInfo
 from engine.apiserver.request_info import RequestInfo
@@ -68,7 +69,7 @@ class Trail:
                 if metadata.get(field):
                     reference.setdefault(field, metadata[field])
         if self.wants_request:
-            self.event["requestObject"] = self._shown(obj)
+            self.event["requestObject"] = as_told(obj, omit_managed_fields=self.told.omit_managed_fields)
 
     def patched_with(self, request: Request) -> None:
         """The patch itself is what is shown of the request."""
@@ -88,16 +89,9 @@ class Trail:
             status |= {name: body[name] for name in ("status", "message", "reason", "details") if body.get(name)}
         self.event["responseStatus"] = {**status, "code": 101 if response.upgrade is not None else response.status}
         if self.told.level >= Level.REQUEST_RESPONSE and isinstance(body, dict):
-            self.event["responseObject"] = self._shown(body)
-
-    def _shown(self, obj: Any) -> Any:
-        if not self.told.omit_managed_fields or not isinstance(obj, dict):
-            return obj
-        if isinstance(obj.get("items"), list):
-            return {**obj, "items": [_unmanaged(item) for item in obj["items"]]}
-        if isinstance(obj.get("rows"), list):
-            return {**obj, "rows": [{**row, "object": _unmanaged(row.get("object"))} for row in obj["rows"]]}
-        return _unmanaged(obj)
+            self.event["responseObject"] = as_told(
+                body, omit_managed_fields=self.told.omit_managed_fields, untyped=response.untyped
+            )
 
 
 class Auditor:
@@ -178,13 +172,6 @@ def _reference(info: RequestInfo) -> Object:
 def _uri(request: Request) -> str:
     query = request.raw_query or urlencode(request.query, doseq=True)
     return f"{request.path}?{query}" if query else request.path
-
-
-def _unmanaged(obj: Any) -> Any:
-    metadata = obj.get("metadata") if isinstance(obj, dict) else None
-    if not isinstance(metadata, dict) or "managedFields" not in metadata:
-        return obj
-    return {**obj, "metadata": {name: value for name, value in metadata.items() if name != "managedFields"}}
 
 
 _ORDER = (
