@@ -91,6 +91,16 @@ def tells_unused_claims(version: str) -> bool:
     return _at_least(version, 1, 37)
 
 
+def tells_metric_errors_last(version: str) -> bool:
+    """Whether what is wrong with the metric of an object is told after the object, not amid its name (#139029)."""
+    return _at_least(version, 1, 37)
+
+
+def promotes_revisions_on_delete(version: str) -> bool:
+    """Whether sets whose Pods are replaced as somebody deletes them ever get a new current revision (#136833)."""
+    return _at_least(version, 1, 37)
+
+
 def node_monitor_grace_period(version: str) -> float:
     """Seconds without a sign of life after which a Node is held to be gone."""
     return monitor_grace_period(resolve_version(version))

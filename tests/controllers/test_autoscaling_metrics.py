@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.api.types import Object
+from engine.controllers.features import tells_metric_errors_last
 from engine.controllers.podautoscaler.controller import AUTOSCALERS
 from engine.controllers.podautoscaler.metric_texts import failure, not_served
 from engine.controllers.podautoscaler.metrics import MetricError
@@ -33,9 +34,9 @@ SERVED_BY_NOBODY: dict[str, tuple[Object, str, str]] = {
                 "target": {"type": "Value", "value": "1"},
             },
         },
-        "unable to get metric qps: Ingress on default main/unable to fetch metrics from custom metrics API: "
+        "unable to get metric qps on Ingress default/main: unable to fetch metrics from custom metrics API: "
         "no custom metrics API (custom.metrics.k8s.io) registered",
-        "failed to get object metric value: unable to get metric qps: ",
+        "failed to get object metric value: unable to get metric qps on ",
     ),
     "external": (
         {
@@ -59,6 +60,19 @@ def test_what_is_told_of_metrics_that_nobody_serves(kind: str) -> None:
     said = failure(metric, MetricError(not_served(metric, "default")))
     assert (said.reason, said.text) == (f"FailedGet{metric['type']}Metric", text)
     assert said.prefixed.startswith(prefixed)
+
+
+@pytest.mark.parametrize(
+    ("version", "text"),
+    [
+        ("1.36", "unable to get metric qps: Ingress on default main/unable to fetch metrics from"),
+        ("1.37", "unable to get metric qps on Ingress default/main: unable to fetch metrics from"),
+    ],
+)
+def test_before_1_37_what_is_wrong_with_the_metric_of_an_object_is_told_amid_its_name(version: str, text: str) -> None:
+    """Upstream's pull request 139029."""
+    metric, *_ = SERVED_BY_NOBODY["object"]
+    assert not_served(metric, "default", error_last=tells_metric_errors_last(version)).startswith(text)
 
 
 async def test_which_pods_a_target_has_must_be_told_and_told_once(world: World) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from engine.api.persistent_volumes import CLAIMS
 from engine.api.types import GVR, PODS, Object
+from engine.controllers.features import promotes_revisions_on_delete
 from engine.controllers.history import CONTROLLER_REVISIONS
 from engine.controllers.statefulset.controller import STATEFUL_SETS
 from engine.controllers.statefulset.identity import claims, make_pod
@@ -177,6 +178,37 @@ def test_the_current_revision_moves_on_when_the_rollout_is_through() -> None:
     pods[0] = running_pod(set_, 0, revision="db-2")
     status = stateful_set_status(set_, revisions(set_, "db-1", "db-2"), pods, collisions=0, now=NOW)
     assert (status["currentRevision"], status["currentReplicas"], status["updatedReplicas"]) == ("db-2", 2, 2)
+
+
+@pytest.mark.parametrize(("version", "current"), [("1.36", ("db-1", 0)), ("1.37", ("db-2", 2))])
+def test_the_current_revision_moves_on_too_where_somebody_deletes_the_pods(
+    version: str, current: tuple[str, int]
+) -> None:
+    """Since 1.37 (upstream's pull request 136833): it stayed what it was."""
+    set_ = stateful_set(2, updateStrategy={"type": "OnDelete"})
+    promotes = promotes_revisions_on_delete(version)
+
+    def told(*found: str) -> tuple[str, int]:
+        pods = [running_pod(set_, ordinal, revision=revision) for ordinal, revision in enumerate(found)]
+        status = stateful_set_status(
+            set_, revisions(set_, "db-1", "db-2"), pods, collisions=0, now=NOW, promotes_on_delete=promotes
+        )
+        return status["currentRevision"], status.get("currentReplicas", 0)
+
+    assert (told("db-2", "db-1"), told("db-2", "db-2")) == (("db-1", 1), current)
+
+
+async def test_a_set_whose_pods_somebody_deletes_has_their_revision_when_all_are_new(world: World) -> None:
+    async with running(world) as cluster, PodHands(cluster):
+        set_ = stateful_set(2, updateStrategy={"type": "OnDelete"})
+        set_["metadata"] = {"name": "db", "namespace": "default"}
+        await cluster.admin.create(STATEFUL_SETS, set_, namespace="default")
+        before = (await settled(cluster, 2))["status"]["currentRevision"]
+        image = {"template": {"spec": {"containers": [{"name": "c", "image": "postgres:18"}]}}}
+        await cluster.admin.patch(STATEFUL_SETS, "db", {"spec": image}, namespace="default")
+        for ordinal in range(2):
+            await cluster.admin.delete(PODS, f"db-{ordinal}", namespace="default", grace_period_seconds=0)
+        assert (await settled(cluster, 2))["status"]["currentRevision"] != before
 
 
 CLAIM: Object = {"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"]}}

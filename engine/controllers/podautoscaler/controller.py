@@ -17,7 +17,7 @@ from engine.client import NORMAL, WARNING, object_key
 from engine.controllers.conditions import Conditions, conditions_of, find_condition
 from engine.controllers.controller import Controller
 from engine.controllers.discovery import CUSTOM_RESOURCE_DEFINITIONS, Discovery, parse_api_version
-from engine.controllers.features import looks_at_new_autoscalers_at_once, scales_to_zero
+from engine.controllers.features import looks_at_new_autoscalers_at_once, scales_to_zero, tells_metric_errors_last
 from engine.controllers.podautoscaler.limits import History, normalize
 from engine.controllers.podautoscaler.metric_texts import (
     UNSERVED,
@@ -53,6 +53,7 @@ class HorizontalPodAutoscaler(Controller):
         self._pods = self.lister(PODS)
         self._discovery = Discovery(self.config.kubernetes_version)
         self._tells_zero = scales_to_zero(self.config.kubernetes_version)
+        self._tells_errors_last = tells_metric_errors_last(self.config.kubernetes_version)
         self._histories: dict[str, History] = {}
         self._selections = Selections()
         # One that is new or of which more is asked does not wait for its turn; up to 1.36 it did.
@@ -194,7 +195,7 @@ class HorizontalPodAutoscaler(Controller):
     ) -> Computed:
         kind = metric["type"]
         if kind in UNSERVED:
-            raise MetricError(not_served(metric, namespace))
+            raise MetricError(not_served(metric, namespace, error_last=self._tells_errors_last))
         source = metric["resource" if kind == "Resource" else "containerResource"]
         resource, container, target = source["name"], source.get("container", ""), source["target"]
         average = Quantity.parse(target["averageValue"]).milli if target.get("averageValue") is not None else None

@@ -43,8 +43,8 @@ def failure(metric: Object, error: MetricError) -> Failure:
     return Failure(reason, text, f"failed to get {prefix} metric value: {inner}{text}")
 
 
-def not_served(metric: Object, namespace: str) -> str:
-    """Why a metric of no resource cannot be had."""
+def not_served(metric: Object, namespace: str, *, error_last: bool = True) -> str:
+    """Why a metric of no resource cannot be had; before 1.37, without `error_last`, the object's name is amiss."""
     kind = metric["type"]
     source = metric[kind.lower()]
     name = source["metric"]["name"]
@@ -52,8 +52,10 @@ def not_served(metric: Object, namespace: str) -> str:
         shown = f"{namespace}/{name}/{shown_selector(source['metric'].get('selector'))}"
         return f"unable to get external metric {shown}: {_NO_EXTERNAL.format(name=name)}"
     if kind == "Object":
-        described = source["describedObject"]
-        return f"unable to get metric {name}: {described['kind']} on {namespace} {described['name']}/{_NO_CUSTOM}"
+        kind, of = (source["describedObject"][field] for field in ("kind", "name"))
+        if error_last:
+            return f"unable to get metric {name} on {kind} {namespace}/{of}: {_NO_CUSTOM}"
+        return f"unable to get metric {name}: {kind} on {namespace} {of}/{_NO_CUSTOM}"
     return f"unable to get metric {name}: {_NO_CUSTOM}"
 
 

@@ -9,6 +9,7 @@ from engine.api.persistent_volumes import CLAIMS
 from engine.api.types import GVR, PODS, Object, copy_object
 from engine.client import NORMAL, WARNING, object_key
 from engine.controllers.controller import RetryLaterError
+from engine.controllers.features import promotes_revisions_on_delete
 from engine.controllers.history import CONTROLLER_REVISIONS, HASH_LABEL, History, apply_revision
 from engine.controllers.ownership import OWNER_INDEX, by_controller_uid
 from engine.controllers.pod_control import namespace_terminating
@@ -46,6 +47,7 @@ class StatefulSetController(PodOwnerController):
     def set_up(self) -> None:
         self.watch_pods()
         self._claims = self.lister(CLAIMS)
+        self._promotes_on_delete = promotes_revisions_on_delete(self.config.kubernetes_version)
         self.index(CONTROLLER_REVISIONS, OWNER_INDEX, by_controller_uid)
         self._history = History(
             self.client,
@@ -69,7 +71,10 @@ class StatefulSetController(PodOwnerController):
         try:
             await self._act(set_, changes)
         finally:
-            status = stateful_set_status(set_, revisions, pods, collisions=collisions, now=now)
+            promotes = self._promotes_on_delete
+            status = stateful_set_status(
+                set_, revisions, pods, collisions=collisions, now=now, promotes_on_delete=promotes
+            )
             if status != (set_.get("status") or {}):
                 self.writes.note(await self.client.update_status(STATEFUL_SETS, {**set_, "status": status}))
         live = {revisions.current, revisions.update, *(revision_of_pod(pod) for pod in pods)}

@@ -192,9 +192,18 @@ class _Step:
 
 
 def stateful_set_status(
-    set_: Object, revisions: Revisions, pods: Sequence[Object], *, collisions: int, now: datetime
+    set_: Object,
+    revisions: Revisions,
+    pods: Sequence[Object],
+    *,
+    collisions: int,
+    now: datetime,
+    promotes_on_delete: bool = True,
 ) -> Object:
-    """The status from the Pods as the cache has them; a rollout that is through moves the current revision on."""
+    """The status from the Pods as the cache has them; a rollout that is through moves the current revision on.
+
+    Before 1.37 it does not where somebody deletes the Pods: `promotes_on_delete` is off.
+    """
     min_ready = int(set_["spec"].get("minReadySeconds", 0))
     created = [pod for pod in pods if is_created(pod)]
     staying = [pod for pod in created if not is_terminating(pod)]
@@ -212,7 +221,8 @@ def stateful_set_status(
     }
     strategy = (set_["spec"].get("updateStrategy") or {}).get("type", "RollingUpdate")
     wanted = int(set_["spec"].get("replicas", 1))
-    if strategy == "RollingUpdate" and status["updatedReplicas"] == status["readyReplicas"] == len(created) == wanted:
+    promotes = promotes_on_delete or strategy == "RollingUpdate"
+    if promotes and status["updatedReplicas"] == status["readyReplicas"] == len(created) == wanted:
         status["currentReplicas"] = status["updatedReplicas"]
         status["currentRevision"] = status["updateRevision"]
     always = ("replicas", "availableReplicas", "collisionCount")
