@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import stat
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -129,6 +130,8 @@ async def test_a_dump_has_a_file_for_each_list_and_each_pod(server: Served, tmp_
     lists = ("events", "replication-controllers", "services", "daemonsets", "deployments", "replicasets", "pods")
     expected = {"nodes.json", "default/lone/logs.txt", *(f"default/{name}.json" for name in lists)}
     assert {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()} == expected
+    modes = {(path.is_dir(), stat.S_IMODE(path.stat().st_mode)) for path in (folder, *folder.rglob("*"))}
+    assert modes == {(True, 0o700), (False, 0o600)}, "nobody else reads what logs have of secrets"
     log = (folder / "default/lone/logs.txt").read_text()
     assert [line for line in log.splitlines() if line.startswith("====")] == [
         f"==== {edge} logs for container {name} of pod default/lone ====" for name in "icd" for edge in ("START", "END")

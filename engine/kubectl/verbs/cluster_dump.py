@@ -6,6 +6,7 @@ Source of the behaviour: kubectl pkg/cmd/clusterinfo/clusterinfo_dump.go.
 from __future__ import annotations
 
 import io
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -51,6 +52,13 @@ async def _namespaces(session: Session) -> list[str]:
     return session.flags.many("namespaces") or [SYSTEM, session.namespace]
 
 
+def _make_folder(path: Path) -> None:
+    """With those above it, for nobody else to read: logs have secrets in them. What is there stays as it is."""
+    if not path.is_dir():
+        _make_folder(path.parent)
+        path.mkdir(mode=0o700, exist_ok=True)
+
+
 class _Dump:
     """Where all of it goes: stdout, or a file for each list and each Pod below a folder."""
 
@@ -71,8 +79,9 @@ class _Dump:
             self._session.stdout.write(text)
             return
         path = self.folder / file
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+        _make_folder(path.parent)
+        with open(path, "w", opener=lambda name, flags: os.open(name, flags, 0o600)) as out:
+            out.write(text)
 
     async def objects(self, word: str, namespace: str, file: str) -> list[Object]:
         """All objects of a resource, printed as the list that the server gives. Raises CommandError."""
