@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.api.decoding import Unfit, unmarshalled
-from engine.api.errors import ApiError, Cause, field_invalid, field_not_supported, invalid
+from engine.api.errors import ApiError, Cause, bad_request, field_invalid, field_not_supported, invalid
 from engine.api.go_schemes import OPTIONS_SCHEME
 from engine.api.golang.json import syntax_error
 from engine.api.schema import Definitions
@@ -22,6 +22,7 @@ UNSAFE = "ignoreStoreReadErrorWithClusterBreakingPotential"
 _NEVER_UNSAFE = ("dryRun", "propagationPolicy", "orphanDependents", "gracePeriodSeconds", "preconditions")
 _SCHEMA = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"
 _KIND = GVK("meta.k8s.io", "v1", "DeleteOptions")
+_BAD_SINCE = (1, 35)
 _POLICIES = ("Foreground", "Background", "Orphan")
 
 
@@ -62,27 +63,32 @@ class DeleteOptions:
 
 
 def _read(definitions: Definitions, call: Call) -> dict[str, Any] | None:
-    """The body. What is wrong with it is told as the decoder says it, which makes it 500 without a reason."""
+    """The body. What is wrong with it is told as the decoder says it."""
     request = call.request
     if isinstance(request.body, bytes) and media_type(request) in ("", JSON) and (why := syntax_error(request.body)):
-        raise ApiError(500, "", f"couldn't get version/kind; json parse error: {why}")
+        raise _unfit(definitions, f"couldn't get version/kind; json parse error: {why}")
     body = read_value(definitions, request)
     if why := cannot_say(body):
-        raise ApiError(500, "", why)
+        raise _unfit(definitions, why)
     if not isinstance(body, dict):
         return {} if request.body else None  # of null, options without any
     if body.get("kind") not in (None, "", "DeleteOptions"):
         if call.info.verb == "deletecollection":  # which is decoded with all that the server knows
-            raise ApiError(500, "", "decoded object cannot be converted to DeleteOptions")
+            raise _unfit(definitions, "decoded object cannot be converted to DeleteOptions")
         version = body.get("apiVersion") or "v1"
-        raise ApiError(
-            500, "", f'no kind "{body["kind"]}" is registered for version "{version}" in scheme "{OPTIONS_SCHEME}"'
+        raise _unfit(
+            definitions, f'no kind "{body["kind"]}" is registered for version "{version}" in scheme "{OPTIONS_SCHEME}"'
         )
     try:
         options = unmarshalled(definitions, definitions[_SCHEMA], body, gvk=_KIND).object
     except Unfit as unfit:
-        raise ApiError(500, "", str(unfit)) from None
+        raise _unfit(definitions, str(unfit)) from None
     return {**options, **{key: body[key] for key in ("kind", "apiVersion") if key in body}}
+
+
+def _unfit(definitions: Definitions, why: str) -> ApiError:
+    """Of a body that is no options; before 1.35 nobody said that it was the client's fault."""
+    return bad_request(why) if definitions.release >= _BAD_SINCE else ApiError(500, "", why)
 
 
 def _from_query(call: Call) -> dict[str, Any]:
