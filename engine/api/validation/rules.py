@@ -244,7 +244,6 @@ _NETWORK_STORAGE: Mapping[tuple[str, str], Rules] = {
         persistent_volume_claims.persistent_volume_claim,
         status=persistent_volume_claims.persistent_volume_claim_status,
         steps=(
-            *(_WHOLE, persistent_volume_claims.replacing_persistent_volume_claim),
             *(_CHANGED, _WHOLE, persistent_volume_claims.replacing_persistent_volume_claim),
             persistent_volume_claims.changed_persistent_volume_claim,
         ),
@@ -276,7 +275,7 @@ _NETWORK_STORAGE: Mapping[tuple[str, str], Rules] = {
     (STORAGE, "VolumeAttributesClass"): Rules(
         storage.volume_attributes_class,
         steps=(
-            *_then(storage.volume_attributes_class, storage.volume_attributes_class_update),
+            *(_CHANGED, storage.volume_attributes_class_update),
             *(_WHOLE, _as_new(storage.volume_attributes_class)),
         ),
     ),
@@ -286,7 +285,7 @@ _NETWORK_STORAGE: Mapping[tuple[str, str], Rules] = {
     (STORAGE, "VolumeAttachment"): Rules(
         storage.new_volume_attachment,
         status=storage.volume_attachment_status,
-        steps=(*(_WHOLE, _as_new(storage.volume_attachment)) * 2, storage.volume_attachment_update),
+        steps=(_WHOLE, _as_new(storage.volume_attachment), storage.volume_attachment_update),
     ),
 }
 _EXTENSIONS: Mapping[tuple[str, str], Rules] = {
@@ -360,6 +359,24 @@ _OLD_CSI_NODE = _NETWORK_STORAGE[STORAGE, "CSINode"]._replace(
 # The release that began to tell how long the message of a volume that could not be attached may be.
 _LENGTH_OF_MESSAGES_TOLD = (1, 37)
 _OLD_ATTACHMENT = _NETWORK_STORAGE[STORAGE, "VolumeAttachment"]._replace(status=storage.old_volume_attachment_status)
+# The release that no longer tells twice what is wrong with changed claims, attachments and classes of attributes.
+_TOLD_ONCE = (1, 35)
+_TOLD_TWICE: Mapping[tuple[str, str], Rules] = {
+    kind: rules._replace(steps=(_WHOLE, check, *rules.steps))
+    for kind, check, rules in (
+        (
+            ("", "PersistentVolumeClaim"),
+            persistent_volume_claims.replacing_persistent_volume_claim,
+            _NETWORK_STORAGE["", "PersistentVolumeClaim"],
+        ),
+        ((STORAGE, "VolumeAttachment"), _as_new(storage.volume_attachment), _OLD_ATTACHMENT),
+        (
+            (STORAGE, "VolumeAttributesClass"),
+            _as_new(storage.volume_attributes_class),
+            _NETWORK_STORAGE[STORAGE, "VolumeAttributesClass"],
+        ),
+    )
+}
 # What older releases than one do otherwise.
 _BEFORE: Mapping[tuple[str, str], tuple[tuple[int, int], Rules]] = {
     ("", "Pod"): (_LARGE_USERS, _OLD_POD),
@@ -374,6 +391,8 @@ _BEFORE: Mapping[tuple[str, str], tuple[tuple[int, int], Rules]] = {
 
 def rules_for(info: ResourceInfo) -> Rules:
     kind = (info.gvr.group, info.kind)
+    if kind in _TOLD_TWICE and info.release < _TOLD_ONCE:
+        return _TOLD_TWICE[kind]
     if kind in _BEFORE and info.release < _BEFORE[kind][0]:
         return _BEFORE[kind][1]
     return _RULES.get(kind, _PLAIN)

@@ -39,7 +39,6 @@ MADE: dict[str, Object] = {
 TIMES = {
     **dict.fromkeys(MADE, 4),
     **dict.fromkeys(("LimitRange", "ResourceQuota", "Service"), 3),
-    "PersistentVolumeClaim": 5,
 }
 
 
