@@ -303,20 +303,24 @@ async def _request(incoming: web.BaseRequest) -> Request:
     headers: dict[str, str] = {}
     for name, value in incoming.headers.items():
         key = name.lower()
-        if key == "authorization" and key in headers:
-            continue  # the first one counts
-        value = unicode_of(value)
-        between = "\n" if key.startswith("impersonate-") else ", "
-        headers[key] = f"{headers[key]}{between}{value}" if key in headers else value
+        if not value.isascii():
+            value = unicode_of(value)
+        if key not in headers:
+            headers[key] = value
+        elif key != "authorization":  # of which the first one counts
+            between = "\n" if key.startswith("impersonate-") else ", "
+            headers[key] = f"{headers[key]}{between}{value}"
+    url = incoming.rel_url
+    query = url.raw_query_string
     return Request(
         incoming.method,
-        incoming.rel_url.raw_path,
-        read_query(incoming.rel_url.raw_query_string),
+        url.raw_path,
+        read_query(query) if query else {},
         headers,
         body or None,
         certificate=_certificate(incoming),
         remote=incoming.remote or "",
-        raw_query=incoming.rel_url.raw_query_string,
+        raw_query=query,
         oversized=body is None,
     )
 
@@ -330,9 +334,11 @@ def _certificate(incoming: web.BaseRequest) -> ClientCertificate | None:
     tls = incoming.get_extra_info("ssl_object")
     if tls is None:
         return None
-    if tls not in _SUBJECTS:
-        _SUBJECTS[tls] = _subject(tls)
-    return _SUBJECTS[tls]
+    try:
+        return _SUBJECTS[tls]
+    except KeyError:
+        found = _SUBJECTS[tls] = _subject(tls)
+        return found
 
 
 def _subject(tls: ssl.SSLObject) -> ClientCertificate | None:

@@ -55,7 +55,7 @@ class StoredValues:
     def read(self, info: ResourceInfo, value: bytes, revision: int, *, fits: bool = False) -> Object:
         """Raises CorruptObject, which is counted."""
         try:
-            obj = decode_stored(value, revision)
+            obj = decode_stored(value, revision, ours=fits and not info.custom)
             # Of a custom object there is no struct, and what does not fit its schema is another matter.
             if not (fits or info.custom or revision in self.fitting):
                 obj = self._decoded(info, obj, revision)

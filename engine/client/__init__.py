@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from engine.client.client import Client, ObjectList, Watch
     from engine.client.factory import InformerFactory
     from engine.client.indexer import join_key, object_key, split_key
-    from engine.client.informer import SharedInformer, each_object
+    from engine.client.informer import SharedInformer
     from engine.client.leader_election import LeaderElector
     from engine.client.lister import Lister
     from engine.client.origin import Origin, first_cause, revision_of, woken_by
@@ -36,7 +36,6 @@ __all__ = [
     "Transport",
     "Watch",
     "WorkQueue",
-    "each_object",
     "first_cause",
     "join_key",
     "object_key",
@@ -63,7 +62,6 @@ _MODULES = {
     "WARNING": "recorder",
     "Watch": "client",
     "WorkQueue": "workqueue",
-    "each_object": "informer",
     "first_cause": "origin",
     "join_key": "indexer",
     "object_key": "indexer",

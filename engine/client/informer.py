@@ -4,7 +4,8 @@
 Handlers are called with `(old, new, origin)` in the order of the revisions: an addition has no old, a deletion no new.
 They must return at once; what takes time goes through a work queue. Where a list shows that an object was deleted and
 another made under its name, that is one change from the first to the second (processDeltas asks for keys alone); who
-must know them apart adds its handler through `each_object`.
+must know them apart, as upstream's controllers each see to by themselves, adds its handler with `each_object`: it is
+told of the end of the one and of the beginning of the other.
 """
 
 from __future__ import annotations
@@ -32,19 +33,6 @@ log = logging.getLogger(__name__)
 Handler = Callable[[Object | None, Object | None, Origin], None]
 
 MINIMUM_RESYNC_PERIOD = 1.0
-
-
-def each_object(handler: Handler) -> Handler:
-    """A handler that is told of the end of one object and the beginning of another where both had one name, as
-    upstream's controllers each see to by themselves."""
-
-    def handle(old: Object | None, new: Object | None, origin: Origin) -> None:
-        if old is not None and new is not None and old["metadata"].get("uid") != new["metadata"].get("uid"):
-            handler(old, None, origin)
-            old = None
-        handler(old, new, origin)
-
-    return handle
 
 
 class StoppedInformerError(RuntimeError):
@@ -91,12 +79,12 @@ class SharedInformer:
 
     # -- what its users set up
 
-    def add_handler(self, handler: Handler, *, resync: float = 0.0) -> None:
+    def add_handler(self, handler: Handler, *, resync: float = 0.0, each_object: bool = False) -> None:
         """Tell `handler` of all that is there and of all changes; with `resync` also of everything every so many
         seconds (one at the least), as a change from an object to itself. Raises StoppedInformerError."""
         if self._stopped:
             raise StoppedInformerError(handler)
-        added = _Registration(handler, _Resync(self._clock, resync, lambda: self._resync(handler)))
+        added = _Registration(handler, _Resync(self._clock, resync, lambda: self._resync(handler)), each_object)
         self._handlers.append(added)
         for obj in list(self._indexer.objects().values()):
             _call(handler, None, obj, Origin.of_object(obj))
@@ -201,8 +189,16 @@ class SharedInformer:
             self._tell(last, None, Origin.of_event(event) if event is not None else Origin())
 
     def _tell(self, old: Object | None, new: Object | None, origin: Origin) -> None:
-        for known in list(self._handlers):
-            _call(known.handler, old, new, origin)
+        another = old is not None and new is not None and old["metadata"].get("uid") != new["metadata"].get("uid")
+        for handler, _, each_object in list(self._handlers):
+            try:  # as `_call`: each change of a Pod has some twenty handlers
+                if another and each_object:
+                    handler(old, None, origin)
+                    handler(None, new, origin)
+                else:
+                    handler(old, new, origin)
+            except Exception:
+                log.exception("an informer's handler failed")
 
     def _tell_again(self, obj: Object) -> None:
         for known in list(self._handlers):
@@ -247,6 +243,7 @@ class _Resync:
 class _Registration(NamedTuple):
     handler: Handler
     resync: _Resync
+    each_object: bool
 
 
 def _version(obj: Object) -> str:

@@ -33,7 +33,7 @@ class Lister:
     def list(self, namespace: str = "", selector: Selector | None = None) -> Objects:
         """All objects, of one namespace where given, that the selector matches."""
         found = self._indexer.by_index(NAMESPACE_INDEX, namespace) if namespace else self._indexer.objects()
-        return _matching(found.values(), selector)
+        return list(found.values()) if selector is None else _matching(found.values(), selector)
 
     def by_index(self, index: str, value: str, selector: Selector | None = None) -> Objects:
         return _matching(self._indexer.by_index(index, value).values(), selector)

@@ -26,7 +26,6 @@ from engine.client import (
     QueueShutDownError,
     SharedInformer,
     WorkQueue,
-    each_object,
     first_cause,
     woken_by,
 )
@@ -148,7 +147,7 @@ class Controller:
                 else:
                     self.queue.add_after(key, delay(key, old, new), origin)
 
-        self._informer(resource).add_handler(each_object(handler))
+        self._informer(resource).add_handler(handler, each_object=True)
 
     def unwatch(self, resource: GVR) -> None:
         """Follow a resource no longer, which nobody serves any more."""

@@ -23,7 +23,11 @@ def owner_references(obj: Object) -> list[Object]:
 
 def controller_of(obj: Object) -> Object | None:
     """The owner reference that is marked as the controller's (metav1.GetControllerOf)."""
-    return next((reference for reference in owner_references(obj) if reference.get("controller")), None)
+    for reference in obj["metadata"].get("ownerReferences") or ():
+        if reference.get("controller"):
+            found: Object = reference
+            return found
+    return None
 
 
 def controller_uid(obj: Object | None) -> str:

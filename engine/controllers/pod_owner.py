@@ -57,8 +57,10 @@ class PodOwnerController(Controller):
         if new is None or new["metadata"].get("deletionTimestamp"):
             # A Pod on its way out is missed at once, not only when the kubelet has let it go.
             return self._pod_deleted(new or old or {})
-        keys: dict[str, None] = {}
         before, after = controller_of(old) if old is not None else None, controller_of(new)
+        if before is None and after is None:
+            return self._selecting(new) if old is None or labels_of(old) != labels_of(new) else []
+        keys: dict[str, None] = {}
         if before is not None and before != after and old is not None:
             keys.update(dict.fromkeys(self.owner_keys(old)))
         if after is not None:
@@ -68,7 +70,7 @@ class PodOwnerController(Controller):
                     self.expectations.creation_observed(key)
             self._wake_when_available(old, new, owners)
             keys.update(dict.fromkeys(owners))
-        elif old is None or before != after or labels_of(old) != labels_of(new):
+        else:
             keys.update(dict.fromkeys(self._selecting(new)))
         return list(keys)
 
@@ -98,12 +100,10 @@ class PodOwnerController(Controller):
 
     def _selecting(self, pod: Object) -> list[str]:
         """The owners that might adopt an orphan."""
-        labels = labels_of(pod)
-        return [
-            object_key(owner)
-            for owner in self.owners.list(pod["metadata"]["namespace"])
-            if labels and self.selector(owner).matches(labels)
-        ]
+        owners, labels = self.owners.list(pod["metadata"]["namespace"]), labels_of(pod)
+        if not owners or not labels:
+            return []
+        return [object_key(owner) for owner in owners if self.selector(owner).matches(labels)]
 
     def _wake_when_available(self, old: Object | None, new: Object, owners: list[str]) -> None:
         if is_ready(old) or not is_ready(new):

@@ -10,7 +10,7 @@ from typing import Any
 from engine.api.quantity import Quantity
 from engine.api.schema import resolve_version
 from engine.api.types import NODES, PODS, SERVICES, Object
-from engine.client import WARNING, Client, EventRecorder, Origin, SharedInformer, each_object
+from engine.client import WARNING, Client, EventRecorder, Origin, SharedInformer
 from engine.config import NodeConfig
 from engine.kubelet import pods
 from engine.kubelet.admission import Rejection, admit
@@ -175,7 +175,7 @@ class Kubelet:
         self._world.streams.offer(self.name, self._streams)
         if self._pod_cidr:
             self._configure_network(self._pod_cidr)
-        self._pod_informer.add_handler(each_object(self._pod_changed))
+        self._pod_informer.add_handler(self._pod_changed, each_object=True)
         self._node_informer.add_handler(self._node_changed)
         self.pleg.start()
         self.loop.start()

@@ -16,7 +16,7 @@ from contextvars import Context
 from typing import Any
 
 from engine.api.types import ENDPOINT_SLICES, NODES, SERVICES, Object
-from engine.client import Client, Origin, SharedInformer, each_object, first_cause, object_key, woken_by
+from engine.client import Client, Origin, SharedInformer, first_cause, object_key, woken_by
 from engine.network import dns
 from engine.network.rules import Endpoint, NodeView, Rule, RuleTable, of_address, service_key, service_rules
 from engine.tasks import Supervisor
@@ -56,8 +56,8 @@ class ServiceProxy:
         for node in (self._node_name, *self._other_nodes):
             self._world.views.offer(f"network/{node}/rules", self._rules_view(node))
         self._world.views.offer("network/dns", self._dns_view)
-        self._services.add_handler(each_object(self._service_changed))
-        self._slices.add_handler(each_object(self._slice_changed))
+        self._services.add_handler(self._service_changed, each_object=True)
+        self._slices.add_handler(self._slice_changed, each_object=True)
         self._nodes.add_handler(self._node_changed)
         for informer in self._informers:
             informer.start()

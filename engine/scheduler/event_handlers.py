@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 
 from engine.api.types import GVR, NAMESPACES, NODES, PODS, Object
-from engine.client import InformerFactory, Origin, SharedInformer, each_object
+from engine.client import InformerFactory, Origin, SharedInformer
 from engine.clock import wall
 from engine.scheduler.cache.cache import Cache
 from engine.scheduler.framework.events import (
@@ -71,11 +71,11 @@ class EventHandlers:
         self._known: dict[str, PodInfo] = {}  # the newest of each live pod, by uid
 
     def register(self, informers: InformerFactory) -> None:
-        pod_informer(informers).add_handler(each_object(self.on_pod))
-        informers.informer(NODES).add_handler(each_object(self.on_node))
+        pod_informer(informers).add_handler(self.on_pod, each_object=True)
+        informers.informer(NODES).add_handler(self.on_node, each_object=True)
         informers.informer(NAMESPACES).add_handler(self.on_namespace)
         for resource in self._resources_waited_for():
-            informers.informer(RESOURCES[resource]).add_handler(each_object(self._mover(resource)))
+            informers.informer(RESOURCES[resource]).add_handler(self._mover(resource), each_object=True)
 
     def _resources_waited_for(self) -> list[EventResource]:
         waited = {

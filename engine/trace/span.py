@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextvars import ContextVar, Token
 from datetime import datetime
 from enum import IntEnum, StrEnum
+from functools import lru_cache
 from types import TracebackType
 from typing import Any, NamedTuple
 
@@ -71,8 +72,9 @@ class SpanContext(NamedTuple):
     def traceparent(self) -> str:
         return f"00-{self.trace_id}-{self.span_id}-01"
 
-    @classmethod
-    def parse(cls, traceparent: str) -> SpanContext | None:
+    @staticmethod
+    @lru_cache(maxsize=256)  # who writes, what keeps it and who hears of it read the same
+    def parse(traceparent: str) -> SpanContext | None:
         """Read a `traceparent` header; None if it is not a valid one (then the request starts a trace of its own)."""
         parts = traceparent.split("-")
         if len(parts) < 4 or parts[0] == "ff" or len(parts[1]) != 32 or len(parts[2]) != 16:
@@ -82,7 +84,7 @@ class SpanContext(NamedTuple):
                 return None
         except ValueError:
             return None
-        return cls(parts[1], parts[2])
+        return SpanContext(parts[1], parts[2])
 
 
 class Span:

@@ -9,7 +9,7 @@ import pytest
 
 from engine.api.types import CONFIGMAPS, Object
 from engine.api.wire import Request, Response
-from engine.client import InformerFactory, Origin, SharedInformer, each_object
+from engine.client import InformerFactory, Origin, SharedInformer
 from engine.client.informer import StoppedInformerError
 from engine.client.mutation_detector import MutatedObjectError
 from engine.trace import Hop
@@ -248,7 +248,7 @@ async def test_another_object_of_the_same_name_in_a_relist_is_a_change_but_for_w
         await create(server, "a")
         informer, heard = informer_of(server)
         apart = Heard()
-        informer.add_handler(each_object(apart))
+        informer.add_handler(apart, each_object=True)
         informer.start()
         await informer.wait_for_sync()
         server.transport.fail = lambda request: ConnectionRefusedError("down") if request.query.get("watch") else None

@@ -107,7 +107,7 @@ class AlikeCreater:
                 raise
             return await self._creater.insert(call, obj, generate)
         call.revision = revision
-        return mould.answer(kept, own.uid, revision)
+        return mould.answer(kept, revision)
 
     async def _change(self, attributes: Attributes, obj: Object, span: Span) -> _Change:
         """Mutating admission of the whole object."""

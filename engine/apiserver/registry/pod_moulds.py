@@ -29,6 +29,7 @@ from engine.api.wire import JSON
 from engine.apiserver.admission.settled import Grounds, Known, Verdicts
 from engine.apiserver.authorization.nodes import is_node
 from engine.apiserver.call import Call
+from engine.apiserver.changes import with_revision
 from engine.apiserver.registry.body import media_type
 from engine.apiserver.registry.options import WriteOptions
 
@@ -83,10 +84,9 @@ class Mould:
             parts += (own[place], fixed)
         return "".join(parts).encode()
 
-    def answer(self, kept: bytes, uid: str, revision: int) -> Object | bytes:
+    def answer(self, kept: bytes, revision: int) -> Object | bytes:
         """What is answered of the Pod that is stored as `kept`: a line of JSON, where Go writes it as it is stored."""
-        stored = b'"uid":"%b"' % uid.encode()
-        answer = kept.replace(stored, b'%b,"resourceVersion":"%d"' % (stored, revision), 1) + b"\n"
+        answer = with_revision(kept, revision) + b"\n"
         return answer if self._as_answered else orjson.loads(answer)
 
 
