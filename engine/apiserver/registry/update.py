@@ -19,6 +19,7 @@ from engine.apiserver.admission import Operation
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
 from engine.apiserver.registry.admitted_views import admitted_view
+from engine.apiserver.registry.contention import Contention
 from engine.apiserver.registry.fitting import made_to_fit
 from engine.apiserver.registry.managed_fields import tracked_update
 from engine.apiserver.registry.metadata import carry_over, check_same_object, same_but_revision
@@ -45,6 +46,7 @@ class Updater:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._world = backend.world
+        self._contention = Contention()
 
     async def update(
         self,
@@ -64,14 +66,20 @@ class Updater:
         `admitted` says that schema and admission have seen what makes the change (a Binding).
         Raises ApiError 404, 409.
         """
-        while True:  # as often as others write the same object: the request ends when its time is up
+
+        async def attempt() -> Object | None:
             stored = await self._load(call)
             new = transform(stored.object)
-            written = await self._update_once(
-                call, options, stored, new, tracked=tracked, rules=rules, admitted=admitted
-            )
-            if written is not None:
-                return written
+            return await self._update_once(call, options, stored, new, tracked=tracked, rules=rules, admitted=admitted)
+
+        written = await attempt()
+        if written is not None:
+            return written
+        async with self._contention.turn(call.gvr_resource.key(call.info.namespace, call.info.name)):
+            # As often as others write the same object: the request ends when its time is up.
+            while (written := await attempt()) is None:
+                pass
+        return written
 
     async def _load(self, call: Call) -> Stored:
         return await self._backend.storage.named(call.gvr_resource, call.info.namespace, call.info.name)
