@@ -11,6 +11,7 @@ import asyncio
 import gzip
 import hashlib
 import ssl
+import zlib
 from collections.abc import AsyncIterator
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -225,7 +226,7 @@ class HttpServer:
             await outgoing.prepare(incoming)
             async for chunk in chunks:
                 # Each event is a member of its own, as of upstream's writer: there is nothing to keep between them.
-                await outgoing.write(gzip.compress(chunk, 1, mtime=0) if packed else chunk)
+                await outgoing.write(_member(chunk) if packed else chunk)
             await outgoing.write_eof()
         except ConnectionError:
             pass  # the client has gone
@@ -357,6 +358,13 @@ def _subject(tls: ssl.SSLObject) -> ClientCertificate | None:
     fingerprint = hashlib.sha256(tls.getpeercert(True) or b"").hexdigest()
     ends = float(ssl.cert_time_to_seconds(peer["notAfter"]))
     return ClientCertificate(name, tuple(organizations), fingerprint, tuple(uids), is_verified(tls), ends)
+
+
+def _member(text: bytes) -> bytes:
+    """A gzip member, flushed before it ends: Go's reader keeps back what comes with the end of one until it has seen
+    the next begin, and a client would wait for an event until there is another."""
+    packer = zlib.compressobj(1, zlib.DEFLATED, zlib.MAX_WBITS | 16)
+    return packer.compress(text) + packer.flush(zlib.Z_SYNC_FLUSH) + packer.flush()
 
 
 def _takes_gzip(accept_encoding: str) -> bool:

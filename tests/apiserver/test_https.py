@@ -9,6 +9,7 @@ import hashlib
 import os
 import re
 import ssl
+import zlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -663,7 +664,11 @@ async def test_watches_that_begin_with_a_list_are_compressed_event_by_event(
             await served.client.create(CONFIGMAPS, config_map(name), namespace="default")
             while name.encode() not in (gzip.decompress(chunks[-1]) if sent and chunks else b"".join(chunks)):
                 chunks.append((await response.content.readchunk())[0])
-        assert not sent or all(each.startswith(b"\x1f\x8b") for each in chunks)
+        for each in chunks if sent else ():
+            # All of it is there before the member ends: Go's reader gives the rest only as the next one begins.
+            flushed = each.rindex(b"\x00\x00\xff\xff") + 4
+            reader = zlib.decompressobj(zlib.MAX_WBITS | 16)
+            assert (reader.decompress(each[:flushed]), reader.eof) == (gzip.decompress(each), False)
 
 
 async def test_yaml_for_those_who_want_it(served: Served) -> None:
