@@ -1,4 +1,4 @@
-"""Reading objects by name from inside the API server: its own loopback, as admission and subresources need it."""
+"""Reading objects from inside the API server: its own loopback, as admission and subresources need it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ class Lookup(Protocol):
     """Answers with the newest state, or None. What it hands out is frozen."""
 
     async def find(self, gvr: GVR, namespace: str, name: str) -> Object | None: ...
+
+    async def all(self, gvr: GVR, namespace: str) -> list[Object]: ...
 
 
 class KeyState:

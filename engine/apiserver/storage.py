@@ -337,6 +337,12 @@ class StorageLookup:
         stored = await self._storage.get(info, namespace, name)
         return stored.object if stored is not None else None
 
+    async def all(self, gvr: GVR, namespace: str) -> list[Object]:
+        info = self._resources.get(*gvr)
+        if info is None:
+            return []
+        return [obj for _, obj in (await self._storage.page(info, namespace)).items]
+
     def state(self, gvr: GVR, namespace: str, name: str) -> KeyState | None:
         info, store = self._resources.get(*gvr), self._storage.store
         if info is None or info.custom or not isinstance(store, InMemory):

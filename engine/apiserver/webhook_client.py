@@ -20,9 +20,10 @@ import aiohttp
 import orjson
 
 from engine.api.golang.forms import Struct, UnmarshalError
-from engine.api.types import ENDPOINTS, GVK, SERVICES, Object
+from engine.api.types import ENDPOINT_SLICES, ENDPOINTS, GVK, SERVICES, Object
 from engine.apiserver.lookup import Lookup
 from engine.apiserver.metrics.waits import waiting
+from engine.apiserver.service_endpoints import Endpoint, leads_from, of_endpoints, of_slices
 from engine.apiserver.webhook_answers import answered, failure
 from engine.apiserver.webhook_credentials import Credentials
 from engine.http_errors import post_error
@@ -153,13 +154,14 @@ class WebhookClient:
         wanted = next((each for each in spec.get("ports") or () if each["port"] == port), None)
         if wanted is None:
             raise WebhookError(f'Post "{shown}": no service port {port} found for service "{name}"')
-        endpoints = await self._lookup.find(ENDPOINTS, namespace, name)
-        for subset in (endpoints or {}).get("subsets") or ():
-            for found in subset.get("ports") or ():
-                for address in subset.get("addresses") or ():
-                    if found.get("name", "") == wanted.get("name", ""):
-                        return _real(shown, name, address), int(found["port"])
-        raise WebhookError(f'Post "{shown}": no endpoints available for service "{name}"')
+        slices, port_name = await self._lookup.all(ENDPOINT_SLICES, namespace), wanted.get("name", "")
+        if any(leads_from(each, name) for each in slices):
+            found = next(of_slices(service, slices, port_name), None)
+        else:
+            found = next(of_endpoints(await self._lookup.find(ENDPOINTS, namespace, name), port_name), None)
+        if found is None:
+            raise WebhookError(f'Post "{shown}": no endpoints available for service "{name}"')
+        return _real(shown, name, found), found.port
 
 
 def _wait(code: int, after: str) -> int | None:
@@ -183,11 +185,10 @@ def _cleaned(path: str) -> str:
     return normpath(f"/{path.lstrip('/')}")
 
 
-def _real(shown: str, service: str, address: Object) -> str:
-    target = address.get("targetRef") or {}
-    if target.get("kind") == "Pod":
+def _real(shown: str, service: str, endpoint: Endpoint) -> str:
+    if endpoint.target.get("kind") == "Pod":
         raise WebhookError(
-            f'Post "{shown}": service "{service}" leads to pod "{target.get("name")}", which is simulated by ktui: no '
-            "server runs in it; use clientConfig.url, a Service of type ExternalName or endpoints of your own"
+            f'Post "{shown}": service "{service}" leads to pod "{endpoint.target.get("name")}", which is simulated by '
+            "ktui: no server runs in it; use clientConfig.url, a Service of type ExternalName or endpoints of your own"
         )
-    return str(address["ip"])
+    return f"[{endpoint.ip}]" if ":" in endpoint.ip else endpoint.ip

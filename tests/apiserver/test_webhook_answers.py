@@ -178,6 +178,9 @@ class _Nowhere:
     async def find(self, gvr: GVR, namespace: str, name: str) -> Object | None:
         return None
 
+    async def all(self, gvr: GVR, namespace: str) -> list[Object]:
+        return []
+
 
 async def test_who_is_told_to_come_too_late_gives_up(hooks: Hooks) -> None:
     hooks.raw["a"] = later_on(503, "60")

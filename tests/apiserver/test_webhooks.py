@@ -15,7 +15,7 @@ import pytest
 from aiohttp import web
 
 from engine.api.errors import ApiError
-from engine.api.types import CONFIGMAPS, GVR, NAMESPACES, SERVICES, Object
+from engine.api.types import CONFIGMAPS, ENDPOINT_SLICES, ENDPOINTS, GVR, NAMESPACES, SERVICES, Object
 from engine.api.wire import APPLY_PATCH
 from engine.apiserver.server import ApiServer
 from engine.client import Client, InProcessTransport
@@ -145,6 +145,39 @@ async def test_a_webhook_is_asked_with_the_headers_of_upstream(hooks: Hooks) -> 
     assert by_url["user-agent"] == by_service["user-agent"] == "kube-apiserver-admission"
     assert (by_url["accept"], by_url["accept-encoding"]) == ("application/json, */*", "gzip")
     assert (by_url["host"], by_service["host"]) == (f"127.0.0.1:{port}", f"hook.default.svc:{port}")
+
+
+SLICE = {"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4"}
+
+
+async def test_a_service_leads_where_its_slices_do(hooks: Hooks) -> None:
+    """As everything does that comes through a cluster's address; Endpoints are for Services without a slice. What
+    listens on this machine's own addresses cannot be named, so Pods tell which one it is."""
+    spec = {"ports": [{"port": 443, "name": "https"}, {"port": 80, "name": "http"}]}
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "hook"}, "spec": spec}
+    await hooks.client.create(SERVICES, service, namespace="default")
+    config = {"service": {"namespace": "default", "name": "hook", "path": "/a"}, "caBundle": hooks.bundle}
+    await hooks.register("Validating", "a", clientConfig=config)
+
+    async def lead(name: str, label: str, *, port: str = "https", **conditions: bool) -> None:
+        target = {"kind": "Pod", "namespace": "default", "name": name}
+        endpoint = {"addresses": ["10.0.0.1"], "targetRef": target, "conditions": conditions}
+        metadata = {"name": name, "labels": {"kubernetes.io/service-name": label}}
+        made = {**SLICE, "metadata": metadata, "endpoints": [endpoint], "ports": [{"name": port, "port": 8443}]}
+        await hooks.client.create(ENDPOINT_SLICES, made, namespace="default")
+
+    nowhere = 'Post "https://hook.default.svc:443/a?timeout=10s": no endpoints available for service "hook"'
+    await lead("other", "other")
+    assert (await hooks.refused()).message.endswith(nowhere)
+    subset = {"addresses": [{"ip": "10.0.0.1", "targetRef": {"kind": "Pod", "name": "old"}}]}
+    old = {"metadata": {"name": "hook"}, "subsets": [{**subset, "ports": [{"name": "https", "port": 8443}]}]}
+    await hooks.client.create(ENDPOINTS, old, namespace="default")
+    assert 'service "hook" leads to pod "old"' in (await hooks.refused()).message
+    await lead("of-http", "hook", port="http")
+    await lead("not-ready", "hook", ready=False)
+    assert (await hooks.refused()).message.endswith(nowhere)
+    await lead("ready", "hook")
+    assert 'service "hook" leads to pod "ready"' in (await hooks.refused()).message
 
 
 async def test_mutating_webhooks_work_one_after_the_other(hooks: Hooks) -> None:
@@ -278,7 +311,7 @@ async def test_what_cannot_be_asked_refuses_or_is_ignored(hooks: Hooks, case: st
     pod = {"kind": "Pod", "namespace": "default", "name": "web"}
     subsets = [{"addresses": [{"ip": "10.244.0.9", "targetRef": pod}], "ports": [{"port": 8443}]}]
     endpoints = {"apiVersion": "v1", "kind": "Endpoints", "metadata": {"name": "pods"}, "subsets": subsets}
-    await hooks.client.create(GVR("", "v1", "endpoints"), endpoints, namespace="default")
+    await hooks.client.create(ENDPOINTS, endpoints, namespace="default")
     await hooks.register("Validating", "a", objectSelector={"matchLabels": {"for": "c"}}, **spec)
     await hooks.register("Mutating", "b", objectSelector={"matchLabels": {"for": "d"}}, failurePolicy="Ignore", **spec)
     error = await hooks.refused()

@@ -27,6 +27,7 @@ from engine.apiserver.cacher.watch_cache import WatchCache
 from engine.apiserver.customresources.live import LiveRegistry
 from engine.apiserver.metrics.availability_metrics import AvailabilityMetrics
 from engine.apiserver.own_objects import NO_TIME, own_object
+from engine.apiserver.service_endpoints import leads_from
 from engine.metrics import Family
 from engine.store.types import StoreError, prefix_end
 from engine.tasks import Supervisor
@@ -199,5 +200,4 @@ class ApiServices:
         if stored is None or endpoint_slices is None:
             return None, []
         page = await storage.page(endpoint_slices, namespace)
-        label = "kubernetes.io/service-name"
-        return stored.object, [obj for _, obj in page.items if (obj["metadata"].get("labels") or {}).get(label) == name]
+        return stored.object, [obj for _, obj in page.items if leads_from(obj, name)]
