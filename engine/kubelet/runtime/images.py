@@ -14,7 +14,7 @@ from engine.kubelet.runtime.catalog import config_id_of, digest_of, profile_of
 from engine.kubelet.runtime.reference import InvalidReferenceError, Reference, parse_reference
 from engine.latency import Latency
 
-MISSING = frozenset({"missing", "404", "non-existent", "nonexistent", "does-not-exist"})
+MISSING = frozenset({"missing", "404", "non-existent", "nonexistent", "does-not-exist", "non-existing-image"})
 # Tags that pages of kubernetes.io have for a rollout that does not get on: on Deployments, and on updating an app.
 MISTYPED = {"library/nginx": "1.161", "google-samples/kubernetes-bootcamp": "v10"}
 MIB = 1024 * 1024
