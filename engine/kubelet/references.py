@@ -10,6 +10,7 @@ from engine.api.csi_volumes import CSI_DRIVERS, needs_attachment, unique_name
 from engine.api.errors import ApiError
 from engine.api.persistent_volumes import CLAIMS, VOLUMES
 from engine.api.quantity import Quantity
+from engine.api.selectors import LabelSelector
 from engine.api.types import CONFIGMAPS, GVR, SECRETS, SERVICE_ACCOUNTS, Object
 from engine.client import Client, SharedInformer
 from engine.clock import Clock
@@ -17,6 +18,7 @@ from engine.disks import DIRECTORY_MODE, Disks, Volume
 from engine.kubelet import pods
 from engine.kubelet.host_files import furnish
 from engine.kubelet.kuberuntime.env import decoded
+from engine.kubelet.trust_anchors import TRUST_BUNDLES
 
 TOKEN_SECONDS = 3600
 # A token is asked for anew when so much of its life is over, or a day (token_manager.go requiresRefresh).
@@ -129,6 +131,18 @@ class ObjectReferences:
         return await self._client.create(
             SERVICE_ACCOUNTS, request, namespace=pods.namespace_of(pod), name=account, subresource="token"
         )
+
+    async def trust_bundle(self, name: str) -> Object | None:
+        return await self._find(TRUST_BUNDLES, None, name)
+
+    async def trust_bundles(self, signer: str, selector: Object | None) -> Sequence[Object]:
+        if selector is None:
+            return []
+        labels = str(LabelSelector.from_object(selector))
+        listed = await self._client.list(
+            TRUST_BUNDLES, label_selector=labels, field_selector=f"spec.signerName={signer}"
+        )
+        return listed.items
 
     async def services(self) -> Sequence[Object]:
         await self._services.wait_for_sync()

@@ -22,6 +22,7 @@ from engine.kubelet.host_paths import check, within
 from engine.kubelet.kuberuntime.downward import field_value, resource_value
 from engine.kubelet.kuberuntime.env import References, expand, names_in
 from engine.kubelet.kuberuntime.errors import ConfigError
+from engine.kubelet.trust_anchors import trust_anchors
 from engine.rng import Rng
 
 
@@ -216,6 +217,9 @@ async def _source(pod: Object, source: Object, projected: Object, references: Re
     default = {"defaultMode": projected.get("defaultMode", FILE_MODE)}
     if inner := source.get("serviceAccountToken"):
         return await _token(pod, inner, default["defaultMode"], references)
+    if inner := source.get("clusterTrustBundle"):
+        anchors = await trust_anchors(inner, references)
+        return _for_user(pod, inner["path"], anchors, default["defaultMode"])
     if inner := source.get("configMap"):
         return await _keys(pod, "configmap", {**default, **inner}, inner.get("name", ""), references)
     if inner := source.get("secret"):
@@ -226,14 +230,18 @@ async def _source(pod: Object, source: Object, projected: Object, references: Re
 
 
 async def _token(pod: Object, projection: Object, mode: int, references: References) -> Volume:
-    """Whoever runs as somebody else, or for a group, has the token for itself alone (projected.go collectData)."""
-    path, user, group = projection["path"], _user(pod), (pod["spec"].get("securityContext") or {}).get("fsGroup")
     try:
         token = await references.token(pod, projection)
     except ApiError as error:
         raise ConfigError(f"failed to fetch token: {error}") from None
+    return _for_user(pod, projection["path"], token, mode)
+
+
+def _for_user(pod: Object, path: str, text: str, mode: int) -> Volume:
+    """Whoever runs as somebody else, or for a group, has the file for itself alone (projected.go collectData)."""
+    user, group = _user(pod), (pod["spec"].get("securityContext") or {}).get("fsGroup")
     made = Volume(
-        {path: token},
+        {path: text},
         {path: mode if user is None and group is None else 0o600},
         read_only=True,
     )

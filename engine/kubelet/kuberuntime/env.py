@@ -41,6 +41,14 @@ class References(Protocol):
         """A token of the Pod's service account, bound to the Pod."""
         ...
 
+    async def trust_bundle(self, name: str) -> Object | None:
+        """The ClusterTrustBundle of a name; None if there is none."""
+        ...
+
+    async def trust_bundles(self, signer: str, selector: Object | None) -> Sequence[Object]:
+        """Those of a signer that a metav1.LabelSelector finds; none where there is no selector."""
+        ...
+
     async def services(self) -> Sequence[Object]:
         """All Services, once they are known."""
         ...
