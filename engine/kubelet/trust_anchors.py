@@ -4,7 +4,7 @@ clustertrustbundle_manager.go; KEP-3257)."""
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from engine.api.golang.pem import pem_blocks
 from engine.api.types import GVR, Object
@@ -20,7 +20,7 @@ async def trust_anchors(projection: Object, references: References) -> str:
     ConfigError for one that is to be there."""
     if name := projection.get("name"):
         found = await references.trust_bundle(name)
-        bundles = [found] if found is not None else []
+        bundles: Sequence[Object] = [found] if found is not None else []
         missing = f'while getting ClusterTrustBundle: clustertrustbundle.certificates.k8s.io "{name}" not found'
     else:
         bundles = await references.trust_bundles(projection.get("signerName", ""), projection.get("labelSelector"))
