@@ -82,8 +82,17 @@ async def test_what_is_missing_cannot_be_pulled(world: World, image: str, text: 
     assert store.list_images() == []
 
 
-@pytest.mark.parametrize("image", ["webserver:404", "foo:non-existent", "does-not-exist", "nginx:1.161",
-                                   "a/non-existing-image:example", "gcr.io/google-samples/kubernetes-bootcamp:v10"])  # fmt: skip
+@pytest.mark.parametrize(
+    "image",
+    [
+        "webserver:404",
+        "foo:non-existent",
+        "does-not-exist",
+        "non-existing-repo/non-existing-image:example",
+        "nginx:1.161",
+        "gcr.io/google-samples/kubernetes-bootcamp:v10",
+    ],
+)
 async def test_what_upstream_names_for_a_failing_pull_fails(world: World, image: str) -> None:
     with pytest.raises(CriError):
         await ImageStore(world.clock, world.latency).pull_image(image)
