@@ -22,11 +22,11 @@ class Supervisor:
         self.crashes: dict[str, BaseException] = {}
         self._on_crash = on_crash
         self._tasks: dict[asyncio.Task[Any], None] = {}  # a dict: cancelled in the order of their start
-        self._closed = False
+        self.closed = False
 
     def spawn(self, work: Coroutine[Any, Any, Any], name: str) -> asyncio.Task[Any]:
         """Run `work` as the task `component/name` until it returns or the supervisor is closed."""
-        if self._closed:
+        if self.closed:
             work.close()
             raise RuntimeError(f"{self.name} is closed; {name} was not started")
         task = asyncio.get_running_loop().create_task(work, name=f"{self.name}/{name}")
@@ -47,17 +47,13 @@ class Supervisor:
         if self._on_crash is not None:
             self._on_crash(name, crash)
 
-    @property
-    def closed(self) -> bool:
-        return self._closed
-
     def reopen(self) -> None:
         """Take tasks again after a `close`, for a component that may be started more than once."""
-        self._closed = False
+        self.closed = False
 
     async def close(self) -> None:
         """Cancel all tasks and wait until they are gone. May be called twice."""
-        self._closed = True
+        self.closed = True
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()

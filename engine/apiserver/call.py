@@ -17,6 +17,8 @@ from engine.apiserver.request_info import RequestInfo
 from engine.trace import Hop, Span, SpanContext
 from engine.trace.tracer import Tracer
 
+DEPRECATED = "k8s.io/deprecated"  # an annotation of requests for what is
+
 
 @dataclass(slots=True)
 class Call:

@@ -96,7 +96,9 @@ def with_revision(text: bytes, revision: int) -> bytes:
     Before its uid there is nothing that could be taken for one; without one, what comes out says so in no metadata."""
     uid = text.find(_UID)
     end = text.find(b'"', uid + len(_UID)) + 1
-    return b'%b,"resourceVersion":"%d"%b' % (text[:end], revision, text[end:]) if uid >= 0 else text
+    if uid < 0:
+        return text
+    return b"".join((text[:end], b',"resourceVersion":"', str(revision).encode(), b'"', text[end:]))
 
 
 def with_resource_version(obj: Object, revision: int) -> Object:

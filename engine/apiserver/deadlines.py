@@ -8,6 +8,7 @@ came to be, only a read can tell. Components of this process, which name no time
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Coroutine
 from contextvars import ContextVar
 from typing import Any
@@ -16,7 +17,7 @@ from engine.api.errors import ApiError, bad_request, unavailable
 from engine.api.golang.duration import parse_duration
 from engine.api.wire import Request, Response
 from engine.apiserver.request_info import RequestInfo
-from engine.clock import Clock
+from engine.clock import Clock, Timer
 from engine.tasks import Supervisor
 from engine.world import World
 
@@ -30,34 +31,58 @@ _OF_OTHERS = "request did not complete within the allotted timeout"
 class _Deadline:
     """When a request is to be done. None is left of it once it is: what the request has begun may go on.
 
-    One future and one timer, where a shield and a scope of its own would cost a request more than all of its waits.
+    `over` is one future, where a shield and a scope of its own would cost a request more than all of its waits.
     """
 
     def __init__(self, clock: Clock, seconds: float) -> None:
+        self.end = clock.monotonic() + seconds
+        self.over = asyncio.get_running_loop().create_future()
         self._clock = clock
-        self._end: float | None = clock.monotonic() + seconds
-        self._over = asyncio.get_running_loop().create_future()
+        self._closed = False
 
     def left(self) -> float | None:
-        return None if self._end is None else self._end - self._clock.monotonic()
+        return None if self._closed else self.end - self._clock.monotonic()
 
     def close(self, task: asyncio.Task[Any]) -> None:
-        self._end = None
-        self._wake()
+        self._closed = True
+        self.wake()
 
-    async def wait(self) -> None:
+    def wake(self) -> None:
+        if not self.over.done():
+            self.over.set_result(None)
+
+
+class _AsLong:
+    """Open deadlines of requests that have the same time. The first to begin is the first to be out of it, so that one
+    timer does for all."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._open: OrderedDict[_Deadline, None] = OrderedDict()
+        self._timer: Timer | None = None
+
+    async def wait(self, deadline: _Deadline) -> None:
         """Until the request is done, or out of time."""
-        end = self._end
-        assert end is not None, "who begins a request waits for it at once"
-        timer = self._clock.call_at(end, self._wake)
+        self._open[deadline] = None
+        if self._timer is None:
+            self._timer = self._clock.call_at(deadline.end, self._ring)
         try:
-            await self._over
+            await deadline.over
         finally:
-            timer.cancel()
+            self._open.pop(deadline, None)
+            if not self._open and self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
 
-    def _wake(self) -> None:
-        if not self._over.done():
-            self._over.set_result(None)
+    def _ring(self) -> None:
+        self._timer = None
+        now = self._clock.monotonic()
+        for deadline in list(self._open):
+            if deadline.end > now:
+                self._timer = self._clock.call_at(deadline.end, self._ring)
+                break
+            del self._open[deadline]
+            deadline.wake()
 
 
 _CURRENT: ContextVar[_Deadline | None] = ContextVar("deadline", default=None)
@@ -91,6 +116,7 @@ class Deadlines:
     def __init__(self, world: World, tasks: Supervisor) -> None:
         self._world = world
         self._tasks = tasks
+        self._usual = {seconds: _AsLong(world.clock) for seconds in (LONGEST, LONGEST_WRITE)}
 
     async def keep(self, request: Request, info: RequestInfo, answer: Coroutine[Any, Any, Response]) -> Response:
         """The answer, if it comes in time. Raises ApiError 400 for a time that is none, and 504."""
@@ -109,7 +135,7 @@ class Deadlines:
             _CURRENT.reset(token)
         task.add_done_callback(deadline.close)
         try:
-            await deadline.wait()
+            await (self._usual.get(seconds) or _AsLong(self._world.clock)).wait(deadline)
         except asyncio.CancelledError:
             task.cancel()
             raise

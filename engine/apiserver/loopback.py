@@ -28,6 +28,6 @@ class Loopback:
     ) -> Response:
         headers = {"user-agent": _USER_AGENT, "content-type": content_type}
         if (span := current_span()) is not None:
-            headers["traceparent"] = span.context.traceparent
+            headers["traceparent"] = span.traceparent
         request = Request(method, path, query or {}, headers, body, certificate=_LOOPBACK, in_process=True)
         return await self._handle(request)

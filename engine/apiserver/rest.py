@@ -19,7 +19,7 @@ from engine.api.wire import JSON, EventStream, Response
 from engine.apiserver.actions.admitted import admit_create, owned
 from engine.apiserver.actions.reviews import Reviews
 from engine.apiserver.backend import Backend
-from engine.apiserver.call import Call
+from engine.apiserver.call import DEPRECATED, Call
 from engine.apiserver.component_statuses import ComponentStatuses
 from engine.apiserver.handshake import NoProtocol
 from engine.apiserver.pod_logs import PodLogs
@@ -103,12 +103,11 @@ class Rest:
         info = self.backend.resources.get(request.group, request.version, request.resource)
         if request.version in self.backend.resources.elsewhere.get(request.group, ()):
             raise away()
-        check_route(self.backend.resources, info, request, call.request.method)
-        assert info is not None, "check_route refuses an unknown resource"
+        info = check_route(self.backend.resources, info, request, call.request.method)
         check_accept(info, request, call.request.headers.get("accept", ""))
         if text := deprecation(info):
             call.warnings.append(text)
-            call.annotations["k8s.io/deprecated"] = "true"
+            call.annotations[DEPRECATED] = "true"
             if removed := removed_in(info):
                 call.annotations["k8s.io/removed-release"] = removed
         if request.verb == "create":

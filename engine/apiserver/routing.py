@@ -60,14 +60,17 @@ def _built_in(resources: ResourceRegistry, group: str) -> bool:
     return any(info.gvr.group == group and not info.custom for info in resources)
 
 
-def check_route(resources: ResourceRegistry, info: ResourceInfo | None, request: RequestInfo, method: str) -> None:
-    """Raises ApiError 404 or 405 for what no route, or no definition, is for."""
+def check_route(
+    resources: ResourceRegistry, info: ResourceInfo | None, request: RequestInfo, method: str
+) -> ResourceInfo:
+    """The resource, where there is one. Raises ApiError 404 or 405 for what no route, or no definition, is for."""
     if info is None:
         raise unknown_path(resources, request.path)
     if info.custom:
         _check_custom(info, request)
     else:
         _check_built_in(info, request, method)
+    return info
 
 
 def _check_custom(info: ResourceInfo, request: RequestInfo) -> None:

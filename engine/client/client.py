@@ -19,7 +19,7 @@ from engine.api.wire import (
     WatchEvent,
 )
 from engine.client.transport import Transport
-from engine.trace import current_context
+from engine.trace import current_span
 
 
 class ObjectList(NamedTuple):
@@ -106,8 +106,8 @@ class Client:
         sent = {"user-agent": self.user_agent, "accept": "application/json, */*"}
         if headers:
             sent.update(headers)
-        if "traceparent" not in sent and (context := current_context()) is not None:
-            sent["traceparent"] = context.traceparent
+        if "traceparent" not in sent and (span := current_span()) is not None:
+            sent["traceparent"] = span.traceparent
         return await self._transport.send(Request(method, path, query or {}, sent, body))
 
     async def request(

@@ -68,10 +68,6 @@ class SpanContext(NamedTuple):
     trace_id: str  # 32 hex digits
     span_id: str  # 16 hex digits
 
-    @property
-    def traceparent(self) -> str:
-        return f"00-{self.trace_id}-{self.span_id}-01"
-
     @staticmethod
     @lru_cache(maxsize=256)  # who writes, what keeps it and who hears of it read the same
     def parse(traceparent: str) -> SpanContext | None:
@@ -164,6 +160,11 @@ class Span:
     @property
     def context(self) -> SpanContext:
         return SpanContext(self.trace_id, self.id)
+
+    @property
+    def traceparent(self) -> str:
+        """What a request that is made now must carry, as a header (W3C Trace Context)."""
+        return f"00-{self.trace_id}-{self.id}-01"
 
     def to_json(self) -> dict[str, Any]:
         return {

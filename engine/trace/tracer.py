@@ -29,7 +29,7 @@ def current_span() -> Span | None:
 
 
 def current_context() -> SpanContext | None:
-    """The context that a request made now must carry."""
+    """The identity of the span that this task is in."""
     span = CURRENT.get()
     return span.context if span is not None else None
 

@@ -288,7 +288,7 @@ async def test_an_event_carries_its_cause(client: Client, world: World) -> None:
         made = await client.create(CONFIGMAPS, config_map("a"), namespace="default")
         event = await next_event(watch)
     [stored] = [span for span in world.tracer.recent if span.hop == 7 and span.object == "configmap/default/a"]
-    assert event.cause == stored.context.traceparent
+    assert event.cause == stored.traceparent
     assert event.revision == stored.revision == int(made["metadata"]["resourceVersion"])
 
 

@@ -124,7 +124,7 @@ async def test_headers_query_and_traceparent_pass_through(server: tuple[Server, 
     with Tracer(Clock(), Rng(1)).span(Hop.CLIENT, component="kubectl", verb="get") as span:
         await client.send("GET", "/plain", query={"labelSelector": ["a in (b,c),d!=e"], "command": ["x", "y z"]})
     request = seen.seen[-1]
-    assert request.headers["traceparent"] == span.context.traceparent
+    assert request.headers["traceparent"] == span.traceparent
     assert request.headers["authorization"] == "Bearer secret"
     assert request.query["labelSelector"] == "a in (b,c),d!=e"
     assert request.query.getall("command") == ["x", "y z"]

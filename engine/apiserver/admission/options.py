@@ -14,12 +14,17 @@ from engine.api.wire import Request
 from engine.apiserver.admission.attributes import Operation
 
 _KINDS = {Operation.CREATE: "CreateOptions", Operation.UPDATE: "UpdateOptions"}
+_PLAIN: dict[Operation, Object] = {
+    operation: {"kind": kind, "apiVersion": "meta.k8s.io/v1"} for operation, kind in _KINDS.items()
+}
 _OF_DELETION = ("gracePeriodSeconds", "preconditions", "orphanDependents", "propagationPolicy", "dryRun",
                 "ignoreStoreReadErrorWithClusterBreakingPotential")  # fmt: skip
 
 
 def options_of_write(request: Request, operation: Operation) -> Object:
-    """What the query says."""
+    """What the query says. Frozen: all that say nothing share one."""
+    if not request.query:
+        return _PLAIN[operation]
     told: Object = {"kind": _KINDS[operation], "apiVersion": "meta.k8s.io/v1"}
     if dry_run := request.query.get("dryRun"):
         told["dryRun"] = list(dry_run)

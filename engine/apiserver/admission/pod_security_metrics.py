@@ -37,9 +37,15 @@ class PodSecurityMetrics:
             *_REQUEST,
         )
 
+        self._labels: dict[tuple[LevelVersion, str, bool, Operation, str, tuple[int, int]], tuple[str, ...]] = {}
+
     def evaluated(self, attributes: Attributes, policy: LevelVersion, mode: str, *, allowed: bool) -> None:
-        version, decision = _version(policy, attributes.resource.release), "allow" if allowed else "deny"
-        self._evaluations.add(decision, policy.level, version, mode, *_request(attributes))
+        key = (policy, mode, allowed, attributes.operation, attributes.key, attributes.resource.release)
+        labels = self._labels.get(key)
+        if labels is None:
+            version, decision = _version(policy, attributes.resource.release), "allow" if allowed else "deny"
+            labels = self._labels[key] = (decision, policy.level, version, mode, *_request(attributes))
+        self._evaluations.add(*labels)
 
     def exempted(self, attributes: Attributes) -> None:
         self._exemptions.add(*_request(attributes))

@@ -89,7 +89,7 @@ class QuotaEvaluation:
         metadata = quota["metadata"]
         key = metadata["namespace"], metadata["name"]
         span = current_span()
-        cause = span.context.traceparent if span is not None else ""
+        cause = span.traceparent if span is not None else ""
         stored = await self._storage.replace(self._info, *key, quota, expected=_version(quota), cause=cause)
         if stored is None:
             return False

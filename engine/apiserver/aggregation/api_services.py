@@ -187,7 +187,7 @@ class ApiServices:
         with self._backend.world.tracer.span(
             Hop.STORE, component=_MANAGER, verb="update", object=f"apiservice/{name}"
         ) as span:
-            cause = span.context.traceparent
+            cause = span.traceparent
             await self._backend.storage.replace(info, "", name, new, expected=revision, cause=cause)
         self._metrics.judged(api_service, new)
 

@@ -106,7 +106,7 @@ class Cleaner:
             with backend.world.tracer.span(
                 Hop.STORE, component="etcd", verb="update", object=f"{_DESCRIBED}/{name}", cause=cause
             ) as span:
-                write = span.context.traceparent
+                write = span.traceparent
                 if new["metadata"].get("finalizers"):
                     written = await backend.storage.replace(info, "", name, new, expected=stored.revision, cause=write)
                     done = written is not None

@@ -189,7 +189,7 @@ class CustomResourceDefinitions:
         with backend.world.tracer.span(Hop.STORE, component=_COMPONENT, verb="update", object=described) as span:
             revision = int(definition["metadata"]["resourceVersion"])
             written = await backend.storage.replace(
-                self._info, "", name, new, expected=revision, cause=span.context.traceparent
+                self._info, "", name, new, expected=revision, cause=span.traceparent
             )
             span.revision = int(written["metadata"]["resourceVersion"]) if written is not None else 0
 

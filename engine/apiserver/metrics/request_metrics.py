@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from engine.api.warnings import removed_in
 from engine.api.wire import APPLY_PATCH
-from engine.apiserver.call import Call
+from engine.apiserver.call import DEPRECATED, Call
 from engine.apiserver.request_info import LONG_RUNNING_SUBRESOURCES, RequestInfo
 from engine.metric_text import metric
 from engine.metrics import Distribution, Gauge, Sample, exponential_buckets
@@ -105,22 +105,29 @@ class RequestMetrics:
             "subresource, and removed_release.",
             *("group", "version", "resource", "subresource", "removed_release"),
         )
-        self._in_flight = {"mutating": 0, "readOnly": 0}
+        self._reading = self._writing = 0  # in flight
 
     def began(self, info: RequestInfo) -> None:
-        self._in_flight[_flight(info)] += 1
+        if info.verb in _READ_ONLY:
+            self._reading += 1
+        else:
+            self._writing += 1
 
     def ended(self, info: RequestInfo) -> None:
-        self._in_flight[_flight(info)] -= 1
+        if info.verb in _READ_ONLY:
+            self._reading -= 1
+        else:
+            self._writing -= 1
 
     def record(self, call: Call, code: int, seconds: float, *, own: float) -> None:
         """One that a handler has answered; of a watch the time says nothing, and is left out. `own` is what it took
         without waiting for its turn or for webhooks."""
         figures = self._of(call)
         figures.answered[code] += 1
-        if (resource := call.resource) is not None and (removed := removed_in(resource)) is not None:
-            gvr = resource.gvr
-            self._deprecated.set(gvr.group, gvr.version, gvr.resource, call.info.subresource, removed, to=1)
+        if DEPRECATED in call.annotations and (resource := call.resource) is not None:
+            removed, gvr = removed_in(resource), resource.gvr
+            if removed is not None:
+                self._deprecated.set(gvr.group, gvr.version, gvr.resource, call.info.subresource, removed, to=1)
         if call.info.long_running:
             return
         figures.durations.observe(seconds)
@@ -226,7 +233,7 @@ class RequestMetrics:
         yield from metric(
             "apiserver_current_inflight_requests",
             "gauge",
-            [Sample({"request_kind": kind}, count) for kind, count in self._in_flight.items()],
+            [Sample({"request_kind": "mutating"}, self._writing), Sample({"request_kind": "readOnly"}, self._reading)],
             "[STABLE] Maximal number of currently used inflight request limit of this apiserver per request kind in "
             "last second.",
         )
@@ -245,7 +252,3 @@ def _without(kind: RequestKind) -> dict[str, str]:
 
 def _with_code(kind: RequestKind, code: int, count: int) -> Sample:
     return Sample(dict(sorted({**kind.labels(), "code": str(code)}.items())), count)
-
-
-def _flight(info: RequestInfo) -> str:
-    return "readOnly" if info.verb in _READ_ONLY else "mutating"

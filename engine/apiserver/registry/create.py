@@ -171,7 +171,7 @@ class Creater:
                 call.named_as(name)
             with call.span(Hop.STORE, component="etcd", detail={"key": info.key(namespace, name)}) as span:
                 await self._world.latency.pause("store")
-                made = await put(namespace, name, span.context.traceparent)
+                made = await put(namespace, name, span.traceparent)
                 if made is not None:
                     span.revision = made[1]
                     return made

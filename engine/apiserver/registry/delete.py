@@ -172,7 +172,7 @@ class Deleter:
                 request.name,
                 obj,
                 expected=stored.revision,
-                cause=span.context.traceparent,
+                cause=span.traceparent,
             )
             if written is None:
                 span.outcome = "Conflict"
@@ -187,7 +187,7 @@ class Deleter:
         with call.span(Hop.STORE, component="etcd", detail=detail) as span:
             await self._world.latency.pause("store")
             revision = await self._backend.storage.remove(
-                info, request.namespace, request.name, expected=stored.revision, cause=span.context.traceparent
+                info, request.namespace, request.name, expected=stored.revision, cause=span.traceparent
             )
             if revision is None:
                 span.outcome = "Conflict"

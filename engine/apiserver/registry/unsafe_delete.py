@@ -47,7 +47,7 @@ class UnsafeDeleter:
         with call.span(Hop.STORE, component="etcd", detail=detail) as span:
             await self._backend.world.latency.pause("store")
             removed = await self._backend.storage.remove(
-                info, request.namespace, request.name, expected=revision, cause=span.context.traceparent
+                info, request.namespace, request.name, expected=revision, cause=span.traceparent
             )
             span.revision = removed or 0
         details = {"name": request.name, "kind": info.kind}

@@ -171,7 +171,7 @@ class Updater:
         detail: dict[str, Any] = {"key": info.key(request.namespace, name), "expected": stored.revision}
         with call.span(Hop.STORE, component="etcd", detail=detail) as span:
             await self._world.latency.pause("store")
-            cause = span.context.traceparent
+            cause = span.traceparent
             if _deletes_now(info, new, stored.object):
                 span.detail["deletes"] = True
                 removed = await self._backend.storage.remove(

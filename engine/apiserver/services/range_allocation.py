@@ -114,7 +114,7 @@ class RangeAllocation:
         """Whether it is written; else another has written, and that is what is known now."""
         span = current_span()
         compare = Compare(self._key, "mod", "=", kept.revision)
-        cause = span.context.traceparent if span is not None else ""
+        cause = span.traceparent if span is not None else ""
         answer = await self._store.txn([compare], [Put(self._key, _encoded(kept))], [Range(self._key)], cause=cause)
         if answer.succeeded:
             self._last = kept._replace(revision=answer.revision)
