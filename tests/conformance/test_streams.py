@@ -175,7 +175,8 @@ def test_the_proxy_of_pods_and_services(kubectl: Kubectl, namespace: str, box: s
         'Error from server (ServiceUnavailable): no endpoints available for service "box"\n'
     )
     kubectl("label", "pod", "box", "run=box").ok()
-    kubectl("wait", "--for=jsonpath={.subsets[0].addresses[0].ip}", "endpoints/box", "--timeout=30s")
+    ready = "--for=jsonpath={.endpoints[0].conditions.ready}=true"
+    kubectl("wait", ready, "endpointslices", "--selector=kubernetes.io/service-name=box").ok()
     assert "Welcome to nginx!" in kubectl("get", "--raw", f"{root}/services/box:8080/proxy/").ok()
     refused = kubectl("get", "--raw", f"{root}/pods/box:81/proxy/").err
     assert re.fullmatch(

@@ -1,22 +1,22 @@
 """The proxy subresources of Pods and Services: an HTTP request through the API server to what a container answers.
 
-Source: pkg/registry/core/pod strategy.go ResourceLocation, pkg/registry/core/service storage.go ResourceLocation,
-apimachinery pkg/util/net port_split.go. `/api/v1/namespaces/NS/pods/[SCHEME:]NAME[:PORT]/proxy/PATH`.
+`/api/v1/namespaces/NS/pods/[SCHEME:]NAME[:PORT]/proxy/PATH`.
 """
 
 from __future__ import annotations
 
 import asyncio
-from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
-from engine.api.errors import PlainTextError, bad_request, not_found, unavailable
-from engine.api.types import ENDPOINTS, NODES, PODS, SERVICES, Object
+from engine.api.errors import PlainTextError, not_found, unavailable
+from engine.api.types import NODES, PODS, Object
 from engine.api.wire import Response
 from engine.apiserver.actions.admitted import admit_connect
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
 from engine.apiserver.registry.body import check_size
+from engine.apiserver.storage import StorageLookup
+from engine.apiserver.streaming.locations import Locations, Place, split
 from engine.streaming import StreamError, Target
 
 _KUBELET = 10250
@@ -26,29 +26,26 @@ _HOP_BY_HOP = frozenset(("connection", "keep-alive", "transfer-encoding", "upgra
 _FORWARDED = ("accept", "accept-language", "user-agent", "content-type", "range")
 
 
-class _Place(NamedTuple):
-    pod: Object
-    port: int
-
-
 class PodProxy:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
+        self._lookup = StorageLookup(backend.storage, backend.resources)
+        self._locations = Locations(self._lookup, backend.definitions.release)
 
     async def answer(self, call: Call) -> Response:
         """Raises ApiError 400, 404, 503, or that of who does not admit it."""
         await admit_connect(self._backend, call, _options(call))
-        name, port = _split(call.info.name)
         resource = call.gvr_resource.gvr
         if resource == NODES:
-            return await self._node(call, name, port)
-        place = await (self._pod if resource == PODS else self._service)(call, name, port)
+            return await self._node(call, *split("node", call.info.name))
+        to = self._locations.of_pod if resource == PODS else self._locations.of_service
+        place = await to(call.info.namespace, call.info.name)
         return _to_root(call) or await self._ask(call, place)
 
     async def _node(self, call: Call, name: str, port: str) -> Response:
         """What a kubelet itself serves; nothing else of a node listens (pkg/registry/core/node strategy.go
         ResourceLocation). The kubelet is asked by the API server's own right: whoever may `proxy` a node may all."""
-        node = await self._find("nodes", "", name)
+        node = await self._lookup.find(NODES, "", name)
         if node is None:
             raise not_found(NODES, name)
         streams = self._backend.world.streams.find(name)
@@ -67,43 +64,7 @@ class PodProxy:
             raise PlainTextError(404, answer.body.decode().rstrip("\n"))
         return Response(answer.status, answer.body, dict(answer.headers))
 
-    async def _find(self, resource: str, namespace: str, name: str) -> Object | None:
-        info = self._backend.resources.get("", "v1", resource)
-        stored = await self._backend.storage.get(info, namespace, name) if info is not None else None
-        return stored.object if stored is not None else None
-
-    async def _pod(self, call: Call, name: str, port: str) -> _Place:
-        pod = await self._find("pods", call.info.namespace, name)
-        if pod is None:
-            raise not_found(PODS, name)
-        ports = [each for container in pod["spec"]["containers"] for each in container.get("ports") or ()]
-        if not port:
-            return _Place(pod, int(ports[0]["containerPort"]) if ports else 80)
-        named = next((each["containerPort"] for each in ports if each.get("name") == port), None)
-        if named is None and not port.isdigit():
-            raise bad_request(f'invalid pod request "{call.info.name}"')
-        return _Place(pod, int(named if named is not None else port))
-
-    async def _service(self, call: Call, name: str, port: str) -> _Place:
-        service = await self._find("services", call.info.namespace, name)
-        if service is None:
-            raise not_found(SERVICES, name)
-        ports = service["spec"].get("ports") or ()
-        wanted = [each for each in ports if not port or port in (each.get("name"), str(each["port"]))]
-        if not wanted:
-            raise unavailable(f'no service port "{port}" found for service "{name}"')
-        endpoints = await self._find(ENDPOINTS.resource, call.info.namespace, name)
-        for subset in (endpoints or {}).get("subsets") or ():
-            for found in subset.get("ports") or ():
-                for address in subset.get("addresses") or ():
-                    target = address.get("targetRef") or {}
-                    if found.get("name", "") == wanted[0].get("name", "") and target.get("kind") == "Pod":
-                        pod = await self._find("pods", call.info.namespace, target["name"])
-                        if pod is not None:
-                            return _Place(pod, int(found["port"]))
-        raise unavailable(f'no endpoints available for service "{name}"')
-
-    async def _ask(self, call: Call, place: _Place) -> Response:
+    async def _ask(self, call: Call, place: Place) -> Response:
         metadata, status = place.pod["metadata"], place.pod.get("status") or {}
         streams = self._backend.world.streams.find((place.pod["spec"].get("nodeName")) or "")
         where = f"{status.get('podIP', '')}:{place.port}"
@@ -149,16 +110,6 @@ def _to_root(call: Call) -> Response | None:
         return None
     query = urlencode(request.query, doseq=True)
     return Response(301, b"", {"location": f"{quote(request.path)}/{'?' if query else ''}{query}"})
-
-
-def _split(identity: str) -> tuple[str, str]:
-    """Name and port of `[SCHEME:]NAME[:PORT]`. Raises ApiError 400."""
-    parts = identity.split(":")
-    if len(parts) == 3 and parts[0] in ("http", "https", ""):
-        return parts[1], parts[2]
-    if len(parts) > 2 or not parts[0]:
-        raise bad_request(f'invalid request "{identity}"')
-    return parts[0], parts[1] if len(parts) == 2 else ""
 
 
 def _message(call: Call, where: str) -> bytes:
