@@ -159,16 +159,6 @@ def identity(item: Any, merge_key: str) -> Any:
     return value
 
 
-def find(items: list[Any], merge_key: str, value: Any) -> int:
-    """Where the element with this merge key's value is; -1 for nowhere."""
-    for index, item in enumerate(items):
-        if not isinstance(item, dict):
-            raise unnamed_error(f"value for key {index} is not a map.")
-        if merge_key in item and item[merge_key] == value:
-            return index
-    return -1
-
-
 def ordered_by(items: list[Any], order: list[Any], merge_key: str) -> list[Any]:
     """Sorted as `order` has them, what is to be deleted last."""
     places = {identity(item, merge_key): place for place, item in reversed(list(enumerate(order)))}

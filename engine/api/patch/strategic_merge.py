@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from engine.api.errors import bad_request
+from engine.api.patch.list_places import first_places, slots, without
 from engine.api.patch.merge_patch import not_a_map, same
 from engine.api.patch.strategic_common import (
     DELETE_FROM_LIST,
@@ -24,7 +25,6 @@ from engine.api.patch.strategic_common import (
     bad_type,
     element_kind,
     field_strategy,
-    find,
     go_text,
     identity,
     in_order,
@@ -154,7 +154,7 @@ class Merger:
             raise unnamed_error("no elements in any of the given slices")
         server_order = present or []
         if changes and strategy.merge_key:
-            server_order = _slots(server_order, changes, strategy.merge_key)
+            server_order = slots(server_order, changes, strategy.merge_key, DIRECTIVE)
         original[key] = in_order(merged, patch_order=order, server_order=server_order, merge_key=strategy.merge_key)
 
     def _delete_from_list(self, original: Object, directive: str, values: Any, schema: Schema | None) -> None:
@@ -187,12 +187,17 @@ class Merger:
         return in_order(merged, patch_order=patch, server_order=server_order, merge_key=merge_key)
 
     def _merge_elements(self, original: list[Any], patch: list[Any], items: Schema | None, merge_key: str) -> list[Any]:
+        places = first_places(original, merge_key)
         for element in patch:
-            place = find(original, merge_key, identity(element, merge_key))
-            if place >= 0:
-                original[place] = self.merge_map(original[place], dict(element), items)
-            else:
+            value = identity(element, merge_key)
+            place = places.get(value)
+            if place is None:
+                places[value] = len(original)
                 original.append(element)
+                continue
+            merged = original[place] = self.merge_map(original[place], dict(element), items)
+            if merge_key not in merged or merged[merge_key] != value:  # a null for the key
+                places = first_places(original, merge_key)
         return original
 
 
@@ -216,6 +221,7 @@ def _carry_out(patch: Object) -> Object:
 def _carry_out_in_list(original: list[Any], patch: list[Any], merge_key: str) -> tuple[list[Any], list[Any]]:
     """Carries out the elements with $patch; what is left of the list and of the patch."""
     plain: list[Any] = []
+    gone: list[Any] = []
     replace = False
     for element in patch:
         directive = element.get(DIRECTIVE)
@@ -224,14 +230,14 @@ def _carry_out_in_list(original: list[Any], patch: list[Any], merge_key: str) ->
         elif directive == "delete":
             if merge_key not in element:
                 raise no_merge_key(element, merge_key)
-            original = [item for item in original if item.get(merge_key) != element[merge_key]]
+            gone.append(element[merge_key])
         elif directive == "replace":
             replace = True
         elif directive == "merge":
             raise unnamed_error("merging lists cannot yet be specified in the patch")
         else:
             raise bad_patch_type(directive, element)
-    return (plain, []) if replace else (original, plain)
+    return (plain, []) if replace else (without(original, merge_key, gone), plain)
 
 
 def _check_order(changes: list[Any], order: list[Any], merge_key: str) -> None:
@@ -281,25 +287,3 @@ def _plain(value: Any) -> Any:
 
 def _directed(value: Any) -> bool:
     return isinstance(value, dict) and DIRECTIVE in value
-
-
-def _slots(present: list[Any], changes: list[Any], merge_key: str) -> list[Any]:
-    """The order that the server's list counts as having had when $setElementOrder is applied.
-
-    Upstream merges in place, so that deletions move elements up in the old list and additions take the slots that
-    become free; with them a new element comes where that leaves it.
-    """
-    slots = list(present)
-    used = len(slots)
-    for change in changes:
-        if change.get(DIRECTIVE) == "delete":
-            while (place := find(slots[:used], merge_key, change.get(merge_key))) >= 0:
-                slots[place : used - 1] = slots[place + 1 : used]
-                used -= 1
-    for change in changes:
-        if used == len(slots):
-            break
-        if DIRECTIVE not in change and find(slots[:used], merge_key, change.get(merge_key)) < 0:
-            slots[used] = change
-            used += 1
-    return slots

@@ -1,0 +1,33 @@
+"""What it takes to change lists of many elements, in calls of functions."""
+
+from __future__ import annotations
+
+from cProfile import Profile
+from pstats import Stats
+
+import pytest
+
+from engine.api.patch import strategic_merge_patch
+from engine.api.types import Object
+from tests.api.test_strategic_merge_patch import POD
+
+COUNT = 1000
+NAMES = [{"name": f"E{number}"} for number in range(COUNT)]
+CHANGES: dict[str, Object] = {
+    "all": {"env": [{**each, "value": "2"} for each in NAMES]},
+    "new ones": {"env": [{"name": f"F{number}"} for number in range(COUNT)]},
+    "half of them go": {
+        "env": [{**each, "$patch": "delete"} for each in NAMES[::2]],
+        "$setElementOrder/env": NAMES[1::2],
+    },
+    "another order": {"env": NAMES[::-1], "$setElementOrder/env": NAMES[::-1]},
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_the_effort_of_a_strategic_patch_grows_with_the_list_and_not_with_its_square(name: str) -> None:
+    live: Object = {"spec": {"containers": [{"name": "c", "env": [{**each, "value": "1"} for each in NAMES]}]}}
+    patch = {"spec": {"containers": [{"name": "c", **CHANGES[name]}]}}
+    profile = Profile()
+    profile.runcall(strategic_merge_patch, live, patch, POD)
+    assert Stats(profile).total_calls < 100 * COUNT  # type: ignore[attr-defined]
