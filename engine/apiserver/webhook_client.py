@@ -151,6 +151,8 @@ class WebhookClient:
         spec = service["spec"]
         if spec.get("type") == "ExternalName":
             return str(spec["externalName"]), port
+        if spec.get("clusterIP") == "None" and spec.get("type") == "ClusterIP":
+            raise WebhookError(f'Post "{shown}": cannot route to service with ClusterIP "None"')
         wanted = next((each for each in spec.get("ports") or () if each["port"] == port), None)
         if wanted is None:
             raise WebhookError(f'Post "{shown}": no service port {port} found for service "{name}"')

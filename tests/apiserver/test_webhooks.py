@@ -294,6 +294,16 @@ FAILURES: dict[str, tuple[Object, str]] = {
         {"clientConfig": {"service": {"namespace": "default", "name": "nobody", "path": "/v"}}},
         'failed to call webhook: Post "https://nobody.default.svc:443/v?timeout=10s": service "nobody" not found',
     ),
+    "a service without an address": (
+        {"clientConfig": {"service": {"namespace": "default", "name": "headless"}}},
+        'failed to call webhook: Post "https://headless.default.svc:443/?timeout=10s": cannot route to service with '
+        'ClusterIP "None"',
+    ),
+    "no such port": (
+        {"clientConfig": {"service": {"namespace": "default", "name": "pods", "port": 80}}},
+        'failed to call webhook: Post "https://pods.default.svc:80/?timeout=10s": no service port 80 found for service '
+        '"pods"',
+    ),
     "a simulated pod": (
         {"clientConfig": {"service": {"namespace": "default", "name": "pods"}}},
         'failed to call webhook: Post "https://pods.default.svc:443/?timeout=10s": service "pods" leads to pod "web", '
@@ -308,6 +318,8 @@ async def test_what_cannot_be_asked_refuses_or_is_ignored(hooks: Hooks, case: st
     spec, said = FAILURES[case]
     service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "pods"}, "spec": {"ports": [{"port": 443}]}}
     await hooks.client.create(SERVICES, service, namespace="default")
+    headless = {"ports": [{"port": 443}], "clusterIP": "None"}
+    await hooks.client.create(SERVICES, {"metadata": {"name": "headless"}, "spec": headless}, namespace="default")
     pod = {"kind": "Pod", "namespace": "default", "name": "web"}
     subsets = [{"addresses": [{"ip": "10.244.0.9", "targetRef": pod}], "ports": [{"port": 8443}]}]
     endpoints = {"apiVersion": "v1", "kind": "Endpoints", "metadata": {"name": "pods"}, "subsets": subsets}
