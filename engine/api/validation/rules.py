@@ -137,7 +137,7 @@ _PODS_WORKLOADS: Mapping[tuple[str, str], Rules] = {
     ("apps", "DaemonSet"): Rules(
         workloads.daemon_set,
         status=workload_status.daemon_set_status,
-        steps=_twice(workloads.daemon_set, workloads.selector_update),
+        steps=(_CHANGED, _as_new(workloads.daemon_set), workloads.selector_update),
         template=_TEMPLATE,
     ),
     ("apps", "Deployment"): Rules(
@@ -146,7 +146,7 @@ _PODS_WORKLOADS: Mapping[tuple[str, str], Rules] = {
     ("apps", "ReplicaSet"): Rules(
         workloads.replica_set,
         status=workload_status.replica_set_status,
-        steps=_twice(workloads.replica_set, workloads.selector_update),
+        steps=(_CHANGED, _as_new(workloads.replica_set), workloads.selector_update),
         template=_TEMPLATE,
     ),
     ("apps", "StatefulSet"): Rules(
@@ -359,23 +359,21 @@ _OLD_CSI_NODE = _NETWORK_STORAGE[STORAGE, "CSINode"]._replace(
 # The release that began to tell how long the message of a volume that could not be attached may be.
 _LENGTH_OF_MESSAGES_TOLD = (1, 37)
 _OLD_ATTACHMENT = _NETWORK_STORAGE[STORAGE, "VolumeAttachment"]._replace(status=storage.old_volume_attachment_status)
-# The release that no longer tells twice what is wrong with changed claims, attachments and classes of attributes.
-_TOLD_ONCE = (1, 35)
-_TOLD_TWICE: Mapping[tuple[str, str], Rules] = {
-    kind: rules._replace(steps=(_WHOLE, check, *rules.steps))
-    for kind, check, rules in (
-        (
-            ("", "PersistentVolumeClaim"),
-            persistent_volume_claims.replacing_persistent_volume_claim,
-            _NETWORK_STORAGE["", "PersistentVolumeClaim"],
-        ),
-        ((STORAGE, "VolumeAttachment"), _as_new(storage.volume_attachment), _OLD_ATTACHMENT),
-        (
-            (STORAGE, "VolumeAttributesClass"),
-            _as_new(storage.volume_attributes_class),
-            _NETWORK_STORAGE[STORAGE, "VolumeAttributesClass"],
-        ),
-    )
+# The release since which what is wrong with a changed object of a kind is no longer told twice.
+_TOLD_ONCE: Mapping[tuple[str, str], tuple[tuple[int, int], Update, Rules]] = {
+    ("", "PersistentVolumeClaim"): (
+        (1, 35),
+        persistent_volume_claims.replacing_persistent_volume_claim,
+        _NETWORK_STORAGE["", "PersistentVolumeClaim"],
+    ),
+    ("apps", "DaemonSet"): ((1, 34), _as_new(workloads.daemon_set), _PODS_WORKLOADS["apps", "DaemonSet"]),
+    ("apps", "ReplicaSet"): ((1, 34), _as_new(workloads.replica_set), _PODS_WORKLOADS["apps", "ReplicaSet"]),
+    (STORAGE, "VolumeAttachment"): ((1, 35), _as_new(storage.volume_attachment), _OLD_ATTACHMENT),
+    (STORAGE, "VolumeAttributesClass"): (
+        (1, 35),
+        _as_new(storage.volume_attributes_class),
+        _NETWORK_STORAGE[STORAGE, "VolumeAttributesClass"],
+    ),
 }
 # What older releases than one do otherwise.
 _BEFORE: Mapping[tuple[str, str], tuple[tuple[int, int], Rules]] = {
@@ -391,8 +389,10 @@ _BEFORE: Mapping[tuple[str, str], tuple[tuple[int, int], Rules]] = {
 
 def rules_for(info: ResourceInfo) -> Rules:
     kind = (info.gvr.group, info.kind)
-    if kind in _TOLD_TWICE and info.release < _TOLD_ONCE:
-        return _TOLD_TWICE[kind]
+    if kind in _TOLD_ONCE:
+        since, check, rules = _TOLD_ONCE[kind]
+        if info.release < since:
+            return rules._replace(steps=(_WHOLE, check, *rules.steps))
     if kind in _BEFORE and info.release < _BEFORE[kind][0]:
         return _BEFORE[kind][1]
     return _RULES.get(kind, _PLAIN)

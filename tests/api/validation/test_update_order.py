@@ -128,13 +128,13 @@ UPDATES: dict[str, tuple[GVK, Object, Object, list[str]]] = {
         REPLICA_SET,
         {"spec": deployment()["spec"]},
         {"spec.replicas": -1},
-        ["spec.replicas: Invalid value: -1: must be greater than or equal to 0"] * 2,
+        ["spec.replicas: Invalid value: -1: must be greater than or equal to 0"],
     ),
     "a daemon ready before its time": (
         DAEMON_SET,
         {"spec": deployment()["spec"]},
         {"spec.minReadySeconds": -1},
-        ["spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0"] * 2,
+        ["spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0"],
     ),
 }
 
