@@ -21,6 +21,7 @@ from engine.kubelet.kuberuntime.manager import RuntimeManager
 from engine.kubelet.local_storage import LocalStorage, written_by
 from engine.kubelet.node.agent import NodeAgent
 from engine.kubelet.pleg import Pleg, PodLifecycleEvent
+from engine.kubelet.pod_certificates import PodCertificates
 from engine.kubelet.pod_manager import PodManager
 from engine.kubelet.pod_syncer import Syncer
 from engine.kubelet.pod_workers import PodWorkers, WorkType
@@ -91,8 +92,9 @@ class Kubelet:
         self.probes = ProbeManager(self.runtime, world, self._recorder, self.loop.probes, node_name=node.name)
         self.statuses = StatusManager(client, world, self.pods.get, node_name=node.name)
         self._service_informer = SharedInformer(client, world, SERVICES, detect_mutations=detect_mutations)
+        certificates = PodCertificates(client, world.clock, self._recorder, self._node)
         references = ObjectReferences(
-            client, world.clock, world.disks, self._service_informer, self._node, node_name=node.name
+            client, world.clock, world.disks, self._service_informer, self._node, certificates, node_name=node.name
         )
         self._references = references
         reasons = ReasonCache()

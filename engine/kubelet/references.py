@@ -18,6 +18,7 @@ from engine.disks import DIRECTORY_MODE, Disks, Volume
 from engine.kubelet import pods
 from engine.kubelet.host_files import furnish
 from engine.kubelet.kuberuntime.env import decoded
+from engine.kubelet.pod_certificates import PodCertificates
 from engine.kubelet.trust_anchors import TRUST_BUNDLES
 
 TOKEN_SECONDS = 3600
@@ -36,6 +37,7 @@ class ObjectReferences:
         disks: Disks,
         services: SharedInformer,
         node: Callable[[], Object | None],
+        certificates: PodCertificates,
         *,
         node_name: str,
     ) -> None:
@@ -44,11 +46,13 @@ class ObjectReferences:
         self._disks = disks
         self._services = services
         self._node = node
+        self._certificates = certificates
         self._node_name = node_name
         self._tokens: dict[tuple[str, str, int], tuple[str, datetime, datetime]] = {}  # token, asked for, ends
 
     def forget(self, uid: str) -> None:
-        """The Pod is gone, and its tokens with it."""
+        """The Pod is gone, and its tokens and certificates with it."""
+        self._certificates.forget(uid)
         for key in [key for key in self._tokens if key[0] == uid]:
             del self._tokens[key]
 
@@ -131,6 +135,9 @@ class ObjectReferences:
         return await self._client.create(
             SERVICE_ACCOUNTS, request, namespace=pods.namespace_of(pod), name=account, subresource="token"
         )
+
+    async def pod_certificate(self, pod: Object, volume: str, number: int, source: Object) -> tuple[str, str]:
+        return await self._certificates.bundle(pod, volume, number, source)
 
     async def trust_bundle(self, name: str) -> Object | None:
         return await self._find(TRUST_BUNDLES, None, name)

@@ -33,10 +33,10 @@ async def trust_anchors(projection: Object, references: References) -> str:
 def _normalized(bundles: Iterable[Object]) -> str:
     """Each certificate once, in an order that does not tell of the bundles'."""
     anchors = {block.content for bundle in bundles for block in pem_blocks(bundle["spec"].get("trustBundle") or "")}
-    return "".join(_pem(anchor) for anchor in sorted(anchors))
+    return "".join(certificate_pem(anchor) for anchor in sorted(anchors))
 
 
-def _pem(certificate: bytes) -> str:
+def certificate_pem(certificate: bytes) -> str:
     text = b64encode(certificate).decode()
     lines = [text[start : start + _COLUMNS] for start in range(0, len(text), _COLUMNS)]
     return "\n".join(["-----BEGIN CERTIFICATE-----", *lines, "-----END CERTIFICATE-----", ""])

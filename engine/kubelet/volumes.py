@@ -69,9 +69,9 @@ class Volumes:
     async def _fill(self, pod: Object, volume: Object) -> None:
         """Source by source: a part that cannot be had leaves the others."""
         made = Volume(read_only=True, medium=MEMORY)
-        for source in volume["projected"]["sources"]:
+        for number, source in enumerate(volume["projected"]["sources"]):
             try:
-                part = await _source(pod, source, volume["projected"], self._references)
+                part = await _source(pod, volume, number, source, self._references)
             except (ConfigError, ApiError):
                 continue
             _add(made, part)
@@ -83,7 +83,7 @@ class Volumes:
     async def _make(self, pod: Object, volumes: list[Object]) -> None:
         errors = []
         for volume in volumes:
-            if _has_token(volume) and not _is_mounted_in_part(pod, volume):
+            if _may_be_filled_later(volume) and not _is_mounted_in_part(pod, volume):
                 self._atomic(volume["name"])
                 continue
             try:
@@ -166,6 +166,14 @@ def _has_token(volume: Object) -> bool:
     return any(source.get("serviceAccountToken") for source in sources)
 
 
+def _may_be_filled_later(volume: Object) -> bool:
+    """For its token's sake; not where its Pod waits for what somebody else has to make first."""
+    sources = (volume.get("projected") or {}).get("sources") or ()
+    return _has_token(volume) and not any(
+        source.get("podCertificate") or source.get("clusterTrustBundle") for source in sources
+    )
+
+
 async def _volume(pod: Object, volume: Object, references: References) -> Volume:
     if source := volume.get("configMap"):
         return await _keys(pod, "configmap", source, source.get("name", ""), references)
@@ -173,8 +181,8 @@ async def _volume(pod: Object, volume: Object, references: References) -> Volume
         return await _keys(pod, "secret", source, source.get("secretName", ""), references)
     if source := volume.get("downwardAPI"):
         return _downward(pod, source, references)
-    if source := volume.get("projected"):
-        return await _projected(pod, source, references)
+    if volume.get("projected"):
+        return await _projected(pod, volume, references)
     if source := volume.get("persistentVolumeClaim"):
         return await _disk(pod, source["claimName"], references)
     if volume.get("ephemeral") is not None:
@@ -191,12 +199,12 @@ async def _disk(pod: Object, claim: str, references: References) -> Volume:
     return Volume() if found is None else found
 
 
-async def _projected(pod: Object, projected: Object, references: References) -> Volume:
+async def _projected(pod: Object, volume: Object, references: References) -> Volume:
     made = Volume(read_only=True, medium=MEMORY)
     errors = []
-    for source in projected.get("sources") or ():
+    for number, source in enumerate(volume["projected"].get("sources") or ()):
         try:
-            part = await _source(pod, source, projected, references)
+            part = await _source(pod, volume, number, source, references)
         except ConfigError as error:
             errors.append(str(error))
         else:
@@ -212,14 +220,19 @@ def _add(volume: Volume, part: Volume) -> None:
     volume.owners.update(part.owners)
 
 
-async def _source(pod: Object, source: Object, projected: Object, references: References) -> Volume:
+async def _source(pod: Object, volume: Object, number: int, source: Object, references: References) -> Volume:
     """One source of a projected volume, whose defaultMode is that of all of them."""
-    default = {"defaultMode": projected.get("defaultMode", FILE_MODE)}
+    default = {"defaultMode": volume["projected"].get("defaultMode", FILE_MODE)}
     if inner := source.get("serviceAccountToken"):
         return await _token(pod, inner, default["defaultMode"], references)
     if inner := source.get("clusterTrustBundle"):
         anchors = await trust_anchors(inner, references)
-        return _for_user(pod, inner["path"], anchors, default["defaultMode"])
+        return _for_user(pod, {inner["path"]: anchors}, default["defaultMode"])
+    if inner := source.get("podCertificate"):
+        key, chain = await references.pod_certificate(pod, volume["name"], number, inner)
+        wanted = {"credentialBundlePath": key + chain, "keyPath": key, "certificateChainPath": chain}
+        files = {inner[field]: text for field, text in wanted.items() if inner.get(field)}
+        return _for_user(pod, files, default["defaultMode"])
     if inner := source.get("configMap"):
         return await _keys(pod, "configmap", {**default, **inner}, inner.get("name", ""), references)
     if inner := source.get("secret"):
@@ -234,19 +247,16 @@ async def _token(pod: Object, projection: Object, mode: int, references: Referen
         token = await references.token(pod, projection)
     except ApiError as error:
         raise ConfigError(f"failed to fetch token: {error}") from None
-    return _for_user(pod, projection["path"], token, mode)
+    return _for_user(pod, {projection["path"]: token}, mode)
 
 
-def _for_user(pod: Object, path: str, text: str, mode: int) -> Volume:
-    """Whoever runs as somebody else, or for a group, has the file for itself alone (projected.go collectData)."""
+def _for_user(pod: Object, files: dict[str, str], mode: int) -> Volume:
+    """Whoever runs as somebody else, or for a group, has the files for itself alone (projected.go collectData)."""
     user, group = _user(pod), (pod["spec"].get("securityContext") or {}).get("fsGroup")
-    made = Volume(
-        {path: text},
-        {path: mode if user is None and group is None else 0o600},
-        read_only=True,
-    )
+    modes = dict.fromkeys(files, mode if user is None and group is None else 0o600)
+    made = Volume(files, modes, read_only=True)
     if user is not None:
-        made.owners[path] = (user, group or 0)
+        made.owners.update(dict.fromkeys(files, (user, group or 0)))
     return made
 
 

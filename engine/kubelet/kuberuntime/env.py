@@ -41,6 +41,11 @@ class References(Protocol):
         """A token of the Pod's service account, bound to the Pod."""
         ...
 
+    async def pod_certificate(self, pod: Object, volume: str, number: int, source: Object) -> tuple[str, str]:
+        """Key and certificates that were issued for a source of a projected volume, as PEM. Raises ConfigError before
+        there are any."""
+        ...
+
     async def trust_bundle(self, name: str) -> Object | None:
         """The ClusterTrustBundle of a name; None if there is none."""
         ...
