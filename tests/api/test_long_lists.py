@@ -9,6 +9,7 @@ import pytest
 
 from engine.api.patch import strategic_merge_patch
 from engine.api.types import Object
+from engine.api.warnings.pod_ports import port_warnings
 from tests.api.test_strategic_merge_patch import POD
 
 COUNT = 1000
@@ -31,3 +32,21 @@ def test_the_effort_of_a_strategic_patch_grows_with_the_list_and_not_with_its_sq
     profile = Profile()
     profile.runcall(strategic_merge_patch, live, patch, POD)
     assert Stats(profile).total_calls < 100 * COUNT  # type: ignore[attr-defined]
+
+
+PORTS: dict[str, list[Object]] = {
+    "all alike": [{"containerPort": 80}] * COUNT,
+    "none on the host alike": [{"containerPort": 80, "hostPort": number} for number in range(1, COUNT)],
+    "none of an address alike": [
+        {"containerPort": 80, "hostPort": 8080, "hostIP": f"10.0.{number // 256}.{number % 256}"}
+        for number in range(COUNT)
+    ],
+}
+
+
+@pytest.mark.parametrize("name", PORTS)
+def test_the_effort_of_comparing_ports_grows_with_the_list_and_not_with_its_square(name: str) -> None:
+    profile = Profile()
+    found = profile.runcall(port_warnings, [("spec.containers[0]", PORTS[name])])
+    assert Stats(profile).total_calls < 100 * COUNT  # type: ignore[attr-defined]
+    assert len(found) == (200 if name == "all alike" else 0)

@@ -178,6 +178,7 @@ def taints(found: Sequence[Object], path: str, problems: Problems) -> None:
 
 def spread_constraints(found: Sequence[Object], path: str, problems: Problems) -> None:
     pairs = [(each.get("topologyKey", ""), each.get("whenUnsatisfiable", "")) for each in found]
+    last = {pair: index for index, pair in enumerate(pairs)}
     for index, constraint in enumerate(found):
         at = f"{path}[{index}]"
         skew = constraint.get("maxSkew", 0)
@@ -188,7 +189,7 @@ def spread_constraints(found: Sequence[Object], path: str, problems: Problems) -
             problems.required(f"{at}.topologyKey", "can not be empty")
         if when not in ("DoNotSchedule", "ScheduleAnyway"):
             problems.not_supported(f"{at}.whenUnsatisfiable", when, ("DoNotSchedule", "ScheduleAnyway"))
-        if (key, when) in pairs[index + 1 :]:  # the earlier one is blamed
+        if last[key, when] > index:  # the earlier one is blamed
             problems.duplicate(f"{at}.{{topologyKey, whenUnsatisfiable}}", f"{{{key}, {when}}}")
         _spread_options(constraint, at, problems)
 

@@ -8,21 +8,47 @@ from engine.api.types import Object
 
 # Of Go's ContainerPort, as %+v shows it.
 _FIELDS = (("Name", ""), ("HostPort", 0), ("ContainerPort", 0), ("Protocol", ""), ("HostIP", ""))
+_MOST = 200  # clashes that are told: the texts of fewer fill what a client is told of
+_Seen = dict[tuple[object, ...], list[tuple[str, Object]]]  # ports and their paths, by what makes one clash with them
 
 
 def port_warnings(containers: Sequence[tuple[str, Sequence[Object]]]) -> list[str]:
     """Of the containers, each by its path, and their ports."""
     found: list[str] = []
-    seen: dict[tuple[int, str], list[tuple[str, Object]]] = {}
+    places: dict[str, int] = {}
+    seen: _Seen = {}
+    left = _MOST
     for place, ports in containers:
         for index, port in enumerate(ports):
             path = f"{place}.ports[{index}]"
             if port.get("hostIP") and not port.get("hostPort"):
                 found.append(f"{path}: hostIP set without hostPort: {_shown(port)}")
-            others = seen.setdefault((port.get("containerPort", 0), port.get("protocol", "")), [])
-            found += [f"{path}: {text} with {other}" for other, before in others if (text := _clash(port, before))]
-            others.append((path, port))
+            others = _candidates(port, seen, left)
+            others.sort(key=lambda other: places[other[0]])
+            clashes = [f"{path}: {text} with {other}" for other, before in others if (text := _clash(port, before))][
+                :left
+            ]
+            found += clashes
+            left -= len(clashes)
+            places[path] = len(places)
+            for key in _keys(port):
+                seen.setdefault(key, []).append((path, port))
     return found
+
+
+def _keys(port: Object) -> list[tuple[object, ...]]:
+    """What a port is found by."""
+    number, host = (port.get("containerPort", 0), port.get("protocol", "")), port.get("hostPort", 0)
+    return [number, (*number, host), (*number, host, port.get("hostIP", ""))]
+
+
+def _candidates(port: Object, seen: _Seen, most: int) -> list[tuple[str, Object]]:
+    """The first earlier ports that clash with this one: of its number, protocol and, where both have one, host port."""
+    number, same_host, same_address = _keys(port)
+    if not port.get("hostPort"):
+        return seen.get(number, [])[:most]
+    keys = [(*number, 0), same_address, (*same_host, "")] if port.get("hostIP") else [(*number, 0), same_host]
+    return [each for key in keys for each in seen.get(key, [])[:most]]
 
 
 def name_warnings(containers: Sequence[tuple[str, Sequence[Object]]]) -> list[str]:

@@ -15,16 +15,16 @@ def drop_twins(call: Call, obj: Object, *, admitted: bool) -> None:
     references = obj["metadata"].get("ownerReferences")
     if not references or len(references) < 2 or (call.info.verb == "patch" and not admitted):
         return
-    kept: list[Object] = []
+    kept: dict[tuple[tuple[str, object], ...], Object] = {}
     twins: list[str] = []
     for reference in references:
-        if reference in kept:
+        entry = tuple(sorted(reference.items()))
+        if entry in kept:
             twins.append(reference.get("uid", ""))
-        else:
-            kept.append(reference)
+        kept[entry] = reference
     if not twins:
         return
-    obj["metadata"]["ownerReferences"] = kept
+    obj["metadata"]["ownerReferences"] = [*kept.values()]
     text = (
         f".metadata.ownerReferences contains duplicate entries{_AFTER_ADMISSION if admitted else ''}; "
         "API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; "
