@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
-import orjson
-
 from engine.api.defaults import apply_defaults
 from engine.api.errors import ApiError, bad_request, conflict, method_not_allowed, method_not_supported
 from engine.api.resource_metrics import GROUP as RESOURCE_METRICS
@@ -36,6 +34,7 @@ from engine.apiserver.registry.managed_fields import view_taken
 from engine.apiserver.registry.metadata import check_place, check_same_object, uid_mismatch, wipe_system_fields
 from engine.apiserver.registry.options import ListOptions, WriteOptions, refuse_export
 from engine.apiserver.registry.patch import Patcher
+from engine.apiserver.registry.pod_moulds import Cast
 from engine.apiserver.registry.read import Reader
 from engine.apiserver.registry.representation import (
     Form,
@@ -169,8 +168,8 @@ class Rest:
         if words is not None:
             read = partial(self._received, call, info, options)
             made = await self.alike.create(call, words, options, read)
-            if isinstance(made, bytes):
-                return self._written(call, info, form, made)
+            if isinstance(made, Cast):
+                return self._cast(call, info, form, made)
             return self._shown(call, info, form, body=made, status=201)
         if not info.stored:
             obj = self._decoded(call, info.gvk, options)
@@ -350,14 +349,12 @@ class Rest:
             )
         return Response(status, body, untyped=info.custom or form.kind == "PartialObjectMetadataList")
 
-    def _written(self, call: Call, info: ResourceInfo, form: Form, line: bytes) -> Response:
-        """What was made, of which there is the `line` that who wants plain JSON gets."""
-        if form == Form() and not call.request.in_process and not is_for_a_person(call.request):
+    def _cast(self, call: Call, info: ResourceInfo, form: Form, made: Cast) -> Response:
+        """A Pod of a mould, without a detour for who wants plain JSON."""
+        plain = form == Form() and not call.request.in_process and not is_for_a_person(call.request)
+        if plain and (line := made.line()) is not None:
             return Response(201, line, {"content-type": JSON})
-        response = self._shown(call, info, form, body=orjson.loads(line), status=201)
-        if not form.kind:
-            response.wire = line
-        return response
+        return self._shown(call, info, form, body=made.object(), status=201)
 
     def _peers(self, info: ResourceInfo) -> Iterable[Object]:
         """All objects of a kind, as far as they are known; looked at by a table that marks one of them."""

@@ -22,6 +22,7 @@ from engine.api.types import (
 from engine.api.wire import JSON, MERGE_PATCH, Request, Response
 from engine.apiserver.admission.metrics import Unasked
 from engine.apiserver.registry.create_alike import AlikeCreater
+from engine.apiserver.registry.pod_moulds import Cast
 from engine.apiserver.server import ApiServer
 from engine.client import Client
 from engine.trace import Hop, Span
@@ -45,7 +46,7 @@ def cast(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
     whole = AlikeCreater.create_alike
 
-    async def noted(self: AlikeCreater, *args: Any) -> Object | bytes:
+    async def noted(self: AlikeCreater, *args: Any) -> Object | Cast:
         names.append(args[1].name)
         return await whole(self, *args)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
@@ -28,23 +28,15 @@ _BEARER = "base64url.bearer.authorization.k8s.io."
 _TOKENS = {"TokenRequest": "status", "TokenReview": "spec"}  # kind → where its token is
 
 
-class _Answer(NamedTuple):
-    """A text where there is one: an object that is kept until the caches have forgotten it costs much to be freed."""
-
-    status: int
-    headers: dict[str, str]
-    body: Any
-
-
 class Payloads:
     """By the id of the span; the oldest make way. In-process bodies are frozen and only referred to."""
 
     def __init__(self, definitions: Definitions) -> None:
         self._definitions = definitions
-        self._kept: OrderedDict[str, tuple[Request, _Answer]] = OrderedDict()
+        self._kept: OrderedDict[str, tuple[Request, Response | None]] = OrderedDict()
 
-    def keep(self, span_id: str, request: Request, response: Response) -> None:
-        self._kept[span_id] = (request, _Answer(response.status, response.headers, response.wire or response.body))
+    def keep(self, span_id: str, request: Request, response: Response | None) -> None:
+        self._kept[span_id] = (request, response)
         if len(self._kept) > KEPT:
             self._kept.popitem(last=False)
 
@@ -53,21 +45,23 @@ class Payloads:
         found = self._kept.get(span_id)
         if found is None:
             return None
-        request, answer = found
-        return {
+        request, response = found
+        shown: Object = {
             "request": {
                 "method": request.method,
                 "path": request.path,
                 "query": request.query,
                 "headers": _headers(request.headers),
                 **self._body(request.body),
-            },
-            "response": {
-                "status": answer.status,
-                "headers": _headers(answer.headers),
-                **self._body(answer.body),
-            },
+            }
         }
+        if response is not None:
+            shown["response"] = {
+                "status": response.status,
+                "headers": _headers(response.headers),
+                **self._body(response.body),
+            }
+        return shown
 
     def _body(self, body: Any) -> Object:
         if not isinstance(body, bytes) or not body.startswith(MAGIC):

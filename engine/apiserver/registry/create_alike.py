@@ -19,7 +19,7 @@ from engine.apiserver.call import Call
 from engine.apiserver.registry.create import Creater
 from engine.apiserver.registry.fitting import without_owners
 from engine.apiserver.registry.options import WriteOptions
-from engine.apiserver.registry.pod_moulds import Admitted, Mould, Own, PodMoulds, Words, as_received
+from engine.apiserver.registry.pod_moulds import Admitted, Cast, Mould, Own, PodMoulds, Words, as_received
 from engine.apiserver.registry.write_admission import attributes_of, check_mutated, validate
 from engine.store.types import RequestTooLargeError
 from engine.trace import Hop, Span
@@ -47,9 +47,9 @@ class AlikeCreater:
 
     async def create(
         self, call: Call, words: Words, options: WriteOptions, read: Callable[[], Object]
-    ) -> Object | bytes:
+    ) -> Object | Cast:
         """As `Creater.create`, of a request in these `words`; what comes of them is remembered. `read` gives what that
-        gets, where it takes the whole object. Where it did not, the answer is a line of JSON as it is written."""
+        gets, where it takes the whole object."""
         if words.mould is not None and words.mould.proved:
             return await self.create_alike(call, words, words.mould, options, read)
         obj = read()
@@ -67,7 +67,7 @@ class AlikeCreater:
 
     async def create_alike(
         self, call: Call, words: Words, mould: Mould, options: WriteOptions, read: Callable[[], Object]
-    ) -> Object | bytes:
+    ) -> Object | Cast:
         """Of words that the `mould` is proved for; with the whole object where admission has other grounds now."""
         info, clock = call.gvr_resource, self._world.clock
         written = clock.timestamp()
@@ -94,20 +94,20 @@ class AlikeCreater:
                 call.named_as(name)
         await validate(self._backend, call, attributes, Alike(mould.known, partial(orjson.loads, text)))
 
-        async def put(namespace: str, under: str, cause: str) -> tuple[bytes, int] | None:
-            kept = text if under == name else mould.text(own._replace(name=under))
+        async def put(namespace: str, under: str, cause: str) -> tuple[Cast, int] | None:
+            its = own if under == name else own._replace(name=under)
+            kept = text if under == name else mould.text(its)
             revision = await self._backend.storage.create_text(info, namespace, under, kept, cause=cause)
-            return (kept, revision) if revision is not None else None
+            return (Cast(mould, its, kept, revision), revision) if revision is not None else None
 
         named = {"name": name, "generateName": mould.generate}
         try:
-            kept, revision = await self._creater.put_new(call, named, generate, put)
+            cast, call.revision = await self._creater.put_new(call, named, generate, put)
         except RequestTooLargeError:
             if not without_owners(obj := orjson.loads(text)):
                 raise
             return await self._creater.insert(call, obj, generate)
-        call.revision = revision
-        return mould.answer(kept, revision)
+        return cast
 
     async def _change(self, attributes: Attributes, obj: Object, span: Span) -> _Change:
         """Mutating admission of the whole object."""

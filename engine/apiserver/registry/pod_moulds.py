@@ -38,9 +38,10 @@ _NAME = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?")
 _VOLUME = re.compile(r"kube-api-access-[a-z0-9]{5}")
 _PLAIN = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_SUBCLASS
 # What stands in a mould for what is put in. JSON escapes the zero, so that each is easily told from what a Pod says.
-_NAMED, _UID, _CREATED, _WRITTEN, _DRAWN = (f"\0{letter}" for letter in "nuctd")
+_NAMED, _UID, _CREATED, _WRITTEN, _DRAWN, _REVISION = _MARKS = tuple(f"\0{letter}" for letter in "nuctdr")
 _PLACES = re.compile(r"\\u0000([nuctd])")
 _NOTED = object()
+_Places = list[tuple[Any, Any]]
 
 
 class Own(NamedTuple):
@@ -75,7 +76,10 @@ class Mould:
         self._fixed = parts[::2]
         self._places = ["nuctd".index(letter) for letter in parts[1::2]]
         kept = orjson.loads(text)
-        self._as_answered = escaped(orjson.dumps(with_nils(kept))) == orjson.dumps(kept)
+        self._is_answer = escaped(orjson.dumps(with_nils(kept))) == orjson.dumps(kept)
+        self._whole: Object = orjson.loads(with_revision(text.encode(), 0))
+        self._whole["metadata"]["resourceVersion"] = _REVISION
+        self._own = _own_in(self._whole)
 
     def text(self, own: Own) -> bytes:
         """The Pod as it is stored. Nothing of its own needs to be escaped."""
@@ -84,10 +88,30 @@ class Mould:
             parts += (own[place], fixed)
         return "".join(parts).encode()
 
-    def answer(self, kept: bytes, revision: int) -> Object | bytes:
-        """What is answered of the Pod that is stored as `kept`: a line of JSON, where Go writes it as it is stored."""
-        answer = with_revision(kept, revision) + b"\n"
-        return answer if self._as_answered else orjson.loads(answer)
+    def line(self, text: bytes, revision: int) -> bytes | None:
+        """The Pod that is stored as `text` as a line of JSON; None where Go writes it otherwise than it is stored."""
+        return with_revision(text, revision) + b"\n" if self._is_answer else None
+
+    def object(self, own: Own, revision: int) -> Object:
+        """The Pod as an object, which is frozen: what all have in common they share, for to decode each anew takes as
+        long as all of admission."""
+        filled: Object = _filled(self._whole, self._own, (*own, str(revision)))
+        return filled
+
+
+class Cast(NamedTuple):
+    """A Pod that was made of a mould."""
+
+    mould: Mould
+    own: Own
+    text: bytes
+    revision: int
+
+    def line(self) -> bytes | None:
+        return self.mould.line(self.text, self.revision)
+
+    def object(self) -> Object:
+        return self.mould.object(self.own, self.revision)
 
 
 class Words(NamedTuple):
@@ -183,6 +207,26 @@ def _said_in_bytes(body: bytes, kind: str) -> tuple[bytes, str] | None:
         return None
     quoted = b'"%b"' % name.encode()
     return (body.replace(quoted, b'""'), name) if body.count(quoted) == 1 else None
+
+
+def _own_in(value: Any) -> _Places:
+    """Where in a value what is a Pod's own stands: by keys or positions, which of it, or where in what is there."""
+    places: _Places = []
+    for key, each in value.items() if isinstance(value, dict) else enumerate(value):
+        if isinstance(each, dict | list):
+            if within := _own_in(each):
+                places.append((key, within))
+        elif each in _MARKS:
+            places.append((key, _MARKS.index(each)))
+    return places
+
+
+def _filled(value: Any, places: _Places, own: tuple[str, ...]) -> Any:
+    """A value with what is a Pod's own in its places; all else is shared."""
+    filled = value.copy()
+    for key, what in places:
+        filled[key] = own[what] if isinstance(what, int) else _filled(value[key], what, own)
+    return filled
 
 
 def _own(stored: Object) -> Own | None:
