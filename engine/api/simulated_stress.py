@@ -24,7 +24,7 @@ def is_stress(container: Object) -> bool:
     return name.rpartition("/")[2].partition(":")[0] in PROGRAMS
 
 
-def demand(container: Object) -> dict[str, Quantity]:
+def demand(container: Object, cpu_limit: Quantity | None) -> dict[str, Quantity]:
     """What a container that runs it takes, by resource; no more CPU than it may have. Empty for any other."""
     if not is_stress(container):
         return {}
@@ -34,8 +34,7 @@ def demand(container: Object) -> dict[str, Quantity]:
         found["memory"] = Quantity.of(memory, Format.BINARY_SI)
     cores = _number(asked.get("--cpu")) + (0 if "--vm-hang" in asked else _number(asked.get("--vm")))
     if cores:
-        limit = ((container.get("resources") or {}).get("limits") or {}).get("cpu")
-        most = Quantity.parse(str(limit)).milli if limit is not None else cores * 1000
+        most = cpu_limit.milli if cpu_limit is not None else cores * 1000
         found["cpu"] = Quantity.of_milli(min(cores * 1000, most))
     return found
 

@@ -42,15 +42,15 @@ def usage(pod: Object, loads: Mapping[str, Quantity]) -> dict[str, dict[str, Qua
         total = _annotated(pod, f"ktui.io/{resource}-usage")
         if total is None:
             total = loads.get(resource)
-        for container, amount in zip(containers, _shares(containers, total, resource), strict=True):
+        for container, amount in zip(containers, _shares(pod, containers, total, resource), strict=True):
             used[container["name"]][resource] = amount
     return used
 
 
-def _shares(containers: list[Object], total: Quantity | None, resource: str) -> list[Quantity]:
+def _shares(pod: Object, containers: list[Object], total: Quantity | None, resource: str) -> list[Quantity]:
     """As the containers share the Pod's requests; evenly where none asks for anything."""
     if total is None:
-        return [_idling(container, resource) for container in containers]
+        return [_idling(pod, container, resource) for container in containers]
     asked = [_amount(container, "requests", resource) for container in containers]
     parts = [amount.milli if amount is not None else 0 for amount in asked]
     whole = sum(parts)
@@ -66,12 +66,18 @@ def _measured(milli: int, resource: str) -> Quantity:
     return Quantity.of_milli(milli, _FORMATS[resource])
 
 
-def _idling(container: Object, resource: str) -> Quantity:
+def _idling(pod: Object, container: Object, resource: str) -> Quantity:
     """Nobody who only idles runs into its limit."""
-    if (demanded := simulated_stress.demand(container).get(resource)) is not None:
+    if (demanded := simulated_stress.demand(container, _limit(pod, container, "cpu")).get(resource)) is not None:
         return demanded
-    limit = _amount(container, "limits", resource)
+    limit = _limit(pod, container, resource)
     return IDLE[resource] if limit is None else min(IDLE[resource], limit)
+
+
+def _limit(pod: Object, container: Object, resource: str) -> Quantity | None:
+    """Its own, or that of its Pod as a whole."""
+    own = _amount(container, "limits", resource)
+    return own if own is not None else _amount(pod["spec"], "limits", resource)
 
 
 def _amount(container: Object, part: str, resource: str) -> Quantity | None:

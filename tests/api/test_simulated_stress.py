@@ -36,3 +36,9 @@ def test_what_is_said_of_a_pod_counts_more() -> None:
     used = usage({"metadata": {"annotations": annotations}, "spec": {"containers": [container]}}, {})["c"]
 
     assert (str(used["cpu"]), str(used["memory"])) == ("2", "20Mi")
+
+
+def test_nobody_takes_more_than_the_pod_as_a_whole_may_have() -> None:
+    container = {"name": "c", "image": "vish/stress", "args": ["-cpus", "2"]}
+    spec = {"containers": [container], "resources": {"requests": {"cpu": "500m"}, "limits": {"cpu": "1"}}}
+    assert str(usage({"metadata": {}, "spec": spec}, {})["c"]["cpu"]) == "1"

@@ -74,6 +74,7 @@ def test_scripts_do_what_a_shell_does(script: str, out: str, code: int) -> None:
         pytest.param("sleep 1 && sleep 2; exit 4", 3, 4, id="one after another"),
         pytest.param("sleep 5 & sleep 2; wait", 5, 0, id="side by side"),
         pytest.param("timeout 2 sleep 10", 2, 143, id="timeout"),
+        pytest.param("timeout 2 sleep inf", 2, 143, id="for good"),
         pytest.param("sleep 4 | sleep 1", 5, 0, id="stages of a pipe run in turn"),
         pytest.param("tail -f /dev/null", 0, None, id="for ever"),
     ],

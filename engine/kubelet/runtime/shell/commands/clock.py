@@ -8,7 +8,7 @@ from engine.kubelet.runtime.shell import programs
 from engine.kubelet.runtime.shell.commands.call import Call, Command
 from engine.kubelet.runtime.shell.process import Process
 
-_DURATION = re.compile(r"(\d+(?:\.\d+)?|\.\d+|infinity)([smhd]?)")
+_DURATION = re.compile(r"(\d+(?:\.\d+)?|\.\d+|inf(?:inity)?)([smhd]?)")
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
