@@ -89,6 +89,27 @@ def test_the_oldest_replica_set_shrinks_first() -> None:
     assert sizes(scaling.plan_old(target, sets)) == [("older", 0), ("old", 3)]
 
 
+@pytest.mark.parametrize(
+    ("old", "expected"),
+    [
+        ([("older", 5, 8)], []),
+        ([("older", 5, 5)], [("older", 3)]),
+        ([("older", 3, 2), ("old", 2, 6)], [("older", 2)]),
+        ([("older", 3, 1), ("old", 2, 6)], [("older", 1), ("older", 0), ("old", 0)]),
+    ],
+)
+def test_nothing_more_goes_while_a_status_is_of_before_a_set_was_scaled_down(
+    old: list[tuple[str, int, int]], expected: list[tuple[str, int]]
+) -> None:
+    """As upstream's cleanupUnhealthyReplicas gives up then; it looks no further than at what it may take. What was
+    scaled down from 14 of which 8 are available to 5 went to 0, with nothing new available."""
+    sets = ReplicaSets(
+        replica_set("new", 3, available=0, created=9),
+        [replica_set(name, size, available=available, created=n) for n, (name, size, available) in enumerate(old)],
+    )
+    assert sizes(scaling.plan_old(deployment(5, max_surge=3, max_unavailable=2), sets)) == expected
+
+
 def scaled(before: int, surge: int = 0) -> dict[str, str]:
     return {DESIRED_REPLICAS: str(before), MAX_REPLICAS: str(before + surge)}
 

@@ -68,7 +68,11 @@ def plan_new(deployment: Object, sets: ReplicaSets) -> list[Scale]:
 
 
 def plan_old(deployment: Object, sets: ReplicaSets) -> list[Scale]:
-    """A rolling update's old ReplicaSets: unhealthy Pods first, then as many as availability allows."""
+    """A rolling update's old ReplicaSets: unhealthy Pods first, then as many as availability allows.
+
+    While one has more that are available than it is to have, its status is of before it was scaled down: no more goes
+    until that is through, as who counts on it would take all there is.
+    """
     old, new = active(sets.old), sets.new
     if not old or new is None:
         return []
@@ -80,23 +84,27 @@ def plan_old(deployment: Object, sets: ReplicaSets) -> list[Scale]:
     ordered = sorted(old, key=by_creation)
     sizes = {rs["metadata"]["name"]: replicas(rs) for rs in ordered}
     available = status_sum([*old, new], "availableReplicas")
-    return [
-        *_take_unhealthy(ordered, sizes, removable),
-        *_take_available(ordered, sizes, available - least_available),
-    ]
+    unhealthy, stale = _take_unhealthy(ordered, sizes, removable)
+    return unhealthy if stale else [*unhealthy, *_take_available(ordered, sizes, available - least_available)]
 
 
-def _take_unhealthy(ordered: list[Object], sizes: dict[str, int], most: int) -> list[Scale]:
-    """Pods that are not available go first: that takes nothing from anyone, and they would block the rollout."""
-    scales = []
+def _take_unhealthy(ordered: list[Object], sizes: dict[str, int], most: int) -> tuple[list[Scale], bool]:
+    """Pods that are not available go first: that takes nothing from anyone, and they would block the rollout. And
+    whether a ReplicaSet was met whose status is of before (cleanupUnhealthyReplicas: "invalid request to scale down").
+    """
+    scales: list[Scale] = []
     for rs in ordered:
+        if most <= 0:
+            break
         name = rs["metadata"]["name"]
         unhealthy = sizes[name] - (rs.get("status") or {}).get("availableReplicas", 0)
+        if unhealthy < 0:
+            return scales, True
         if (taken := min(most, unhealthy)) > 0:
             sizes[name] -= taken
             most -= taken
             scales.append(Scale(rs, sizes[name]))
-    return scales
+    return scales, False
 
 
 def _take_available(ordered: list[Object], sizes: dict[str, int], most: int) -> list[Scale]:
