@@ -7,7 +7,7 @@ same, so that no reader pays for decoding again. Values are the objects as JSON 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from engine.api.errors import ApiError, bad_request, not_found
@@ -245,9 +245,18 @@ class Storage:
         return await self._written(info, obj, stored, response.revision) if response.succeeded else None
 
     async def create_text(
-        self, info: ResourceInfo, namespace: str, name: str, text: bytes, *, cause: str
+        self,
+        info: ResourceInfo,
+        namespace: str,
+        name: str,
+        text: bytes,
+        made: Callable[[int], Object],
+        *,
+        cause: str,
     ) -> int | None:
-        """As `create`, of an object of our own that is stored as `text`, in order: the revision of it."""
+        """As `create`, of an object that is stored as `text`, in order: the revision of it. `made` gives the object at
+        a revision to the caches."""
+        self._caches.values.expect(text, made)
         key = info.key(namespace, name).encode()
         with self.metrics.request("create", info.gvr):
             response = await self.store.txn([Compare(key, "mod", "=", 0)], [Put(key, text)], cause=cause)

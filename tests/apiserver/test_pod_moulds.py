@@ -418,3 +418,18 @@ async def _figures(client: Client) -> dict[str, float]:
         if name.startswith(kept) and "_bucket" not in name and "_sum" not in name:
             found[name] = float(value)
     return found
+
+
+async def test_what_happens_to_one_pod_of_a_mould_happens_to_no_other(
+    client: Client, default_account: Object, cast: list[str]
+) -> None:
+    pods = [await made(client, f"web-{number}") for number in range(ENOUGH + 1)]
+    others = copy.deepcopy(pods)
+    change = {"metadata": {"labels": {"app": None, "tier": "front"}}, "spec": {"activeDeadlineSeconds": 5}}
+    for name in ("web-3", "web-4"):
+        changed = await client.patch(PODS, name, change, namespace="default", content_type=MERGE_PATCH)
+        assert (changed["metadata"]["labels"], changed["spec"]["activeDeadlineSeconds"]) == ({"tier": "front"}, 5)
+    await client.delete(PODS, "web-4", namespace="default")
+    assert pods == others
+    assert own(await made(client, "web-5")) == own(others[0])
+    assert await client.get(PODS, "web-2", namespace="default") == others[2]

@@ -97,7 +97,8 @@ class AlikeCreater:
         async def put(namespace: str, under: str, cause: str) -> tuple[Cast, int] | None:
             its = own if under == name else own._replace(name=under)
             kept = text if under == name else mould.text(its)
-            revision = await self._backend.storage.create_text(info, namespace, under, kept, cause=cause)
+            made = partial(mould.object, its)
+            revision = await self._backend.storage.create_text(info, namespace, under, kept, made, cause=cause)
             return (Cast(mould, its, kept, revision), revision) if revision is not None else None
 
         named = {"name": name, "generateName": mould.generate}
