@@ -19,6 +19,7 @@ from engine.kubelet import pods
 from engine.kubelet.atomic_volume import AtomicVolume
 from engine.kubelet.cri import Mount
 from engine.kubelet.host_paths import check, within
+from engine.kubelet.image_volumes import image_volume
 from engine.kubelet.kuberuntime.downward import field_value, resource_value
 from engine.kubelet.kuberuntime.env import References, expand, names_in
 from engine.kubelet.kuberuntime.errors import ConfigError
@@ -112,6 +113,7 @@ class Volumes:
     def mounts(self, pod: Object, container: Object, env: Mapping[str, str]) -> tuple[Mount, ...]:
         """Raises ConfigError where a path inside a volume cannot be made of the container's variables."""
         directory = f"/var/lib/kubelet/pods/{pods.uid_of(pod)}/volumes"
+        images = {volume["name"] for volume in _of(pod) if volume.get("image")}
         on_host = {volume["name"]: within(volume["hostPath"]["path"]) for volume in _of(pod) if volume.get("hostPath")}
         made = []
         for mount in container.get("volumeMounts") or ():
@@ -120,7 +122,8 @@ class Volumes:
                 volume = volume.part(part)
             where = "/".join(filter(None, (on_host.get(mount["name"]), part)))
             source = f"{directory}/{mount['name']}"
-            made.append(Mount(mount["mountPath"], source, bool(mount.get("readOnly")), volume, where))
+            read_only = bool(mount.get("readOnly")) or mount["name"] in images
+            made.append(Mount(mount["mountPath"], source, read_only, volume, where))
         return tuple(made)
 
 
@@ -191,6 +194,8 @@ async def _volume(pod: Object, volume: Object, references: References) -> Volume
         root = references.host_root()
         check(root, source)
         return root
+    if source := volume.get("image"):
+        return image_volume(source.get("reference", ""))
     return Volume(medium=(volume.get("emptyDir") or {}).get("medium", ""))
 
 

@@ -176,6 +176,7 @@ class RuntimeManager:
     ) -> None:
         """Pull, create, start, postStart. Raises StartError."""
         name = container["name"]
+        await self._pull_volumes(pod, container)
 
         def say(kind: str, reason: str, message: str) -> None:
             self._say(pod, name, kind, reason, message)
@@ -203,6 +204,18 @@ class RuntimeManager:
             raise StartError(errors.RUN_CONTAINER_ERROR, error.message) from None
         say(NORMAL, events.STARTED, "Container started")
         await self._post_start(pod, container, container_id, pod_ip=pod_ips[0] if pod_ips else "")
+
+    async def _pull_volumes(self, pod: Object, container: Object) -> None:
+        """The images that it mounts, which are the Pod's and not its own. Raises StartError."""
+        mounted = {mount["name"] for mount in container.get("volumeMounts") or ()}
+
+        def say(kind: str, reason: str, message: str) -> None:
+            self._recorder.event(pod, kind, reason, message)
+
+        for volume in pod["spec"].get("volumes") or ():
+            if volume["name"] in mounted and (source := volume.get("image")):
+                image = {"image": source["reference"], "imagePullPolicy": source.get("pullPolicy")}
+                await self.images.ensure_image_exists(pod, image, say)
 
     async def _report_missing_pull_secrets(self, pod: Object) -> None:
         """An image could not be pulled: perhaps for want of these."""
