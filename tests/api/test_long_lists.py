@@ -9,6 +9,9 @@ import pytest
 
 from engine.api.patch import strategic_merge_patch
 from engine.api.types import Object
+from engine.api.validation import resources
+from engine.api.validation.problems import Problems
+from engine.api.validation.repeats import repeated
 from engine.api.warnings.pod_ports import port_warnings
 from tests.api.test_strategic_merge_patch import POD
 
@@ -50,3 +53,17 @@ def test_the_effort_of_comparing_ports_grows_with_the_list_and_not_with_its_squa
     found = profile.runcall(port_warnings, [("spec.containers[0]", PORTS[name])])
     assert Stats(profile).total_calls < 100 * COUNT  # type: ignore[attr-defined]
     assert len(found) == (200 if name == "all alike" else 0)
+
+
+def test_the_effort_of_comparing_claims_grows_with_the_list_and_not_with_its_square() -> None:
+    claims = [{"name": f"a{number // 2}", "request": f"r{number}"} for number in range(COUNT)] + [{"name": "a0"}]
+    problems, profile = Problems(), Profile()
+    known = frozenset(claim["name"] for claim in claims)
+    profile.runcall(resources.requirements, {"claims": claims}, "resources", problems, claims=known)
+    assert Stats(profile).total_calls < 100 * COUNT  # type: ignore[attr-defined]
+    assert [problem.message for problem in problems] == ['Duplicate value: "a0"'] * 2
+
+
+def test_elements_that_were_there_before() -> None:
+    assert repeated(["a", "b", "a", "c", "a", "b"]) == {2, 4, 5}
+    assert repeated(range(COUNT)) == set()

@@ -10,6 +10,7 @@ from engine.api.crd.demands import REVIEW_VERSIONS, Demands
 from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.problems import Problems
+from engine.api.validation.repeats import repeated
 from engine.api.validation.webhook_client import client_config, wrong_ca_bundle
 
 _PATH = "spec.conversion"
@@ -52,8 +53,9 @@ def _review_versions(versions: list[str], demands: Demands, problems: Problems) 
     if not versions:
         problems.required(path)
         return
+    twins = repeated(versions)
     for index, version in enumerate(versions):
-        if version in versions[:index]:
+        if index in twins:
             problems.invalid(f"{path}[{index}]", version, "duplicate version")
         else:
             problems.all_invalid(f"{path}[{index}]", version, text.dns_1035_label(version))

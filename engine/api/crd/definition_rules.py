@@ -65,9 +65,10 @@ def _stored_versions(obj: Object, problems: Problems) -> None:
         name = version.get("name", "")
         if version.get("storage") and name not in stored:
             problems.invalid(path, stored, f"must have the storage version {name}")
-    known = [version.get("name") for version in versions]
+    known = {version.get("name") for version in versions}
+    last = {version: index for index, version in enumerate(stored)}
     for index, version in enumerate(stored):
-        if version not in known and version not in stored[index + 1 :]:
+        if version not in known and last[version] == index:
             problems.invalid(f"{path}[{index}]", version, _MISSING.format(version))
 
 

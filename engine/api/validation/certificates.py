@@ -6,7 +6,6 @@ What a stored object has wrong from before these rules stays allowed: only what 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 from cryptography import x509
 
@@ -17,6 +16,7 @@ from engine.api.validation.certificate_requests import encoded_blocks, request_e
 from engine.api.validation.differences import difference
 from engine.api.validation.go_structs import struct_shown
 from engine.api.validation.problems import Problems
+from engine.api.validation.repeats import repeated
 from engine.api.validation.signers import bundle_name, signer_name
 
 _USAGES = (
@@ -119,22 +119,14 @@ def _usages(usages: list[str], before: list[str], problems: Problems) -> None:
         for index, usage in enumerate(usages):
             problems.unless_in(f"spec.usages[{index}]", usage, _USAGES)
     if len(set(before)) == len(before):
-        for index in _repeated(usages):
+        for index in sorted(repeated(usages)):
             problems.duplicate(f"spec.usages[{index}]", usages[index])
-
-
-def _repeated(values: list[str]) -> Iterator[int]:
-    seen = set()
-    for index, value in enumerate(values):
-        if value in seen:
-            yield index
-        seen.add(value)
 
 
 def _status_conditions(found: list[Object], before: list[Object], problems: Problems) -> None:
     old_kinds, kinds = [item.get("type", "") for item in before], [item.get("type", "") for item in found]
     both = all(kind in old_kinds for kind in _APPROVAL)
-    repeated = set() if len(set(old_kinds)) < len(old_kinds) else set(_repeated(kinds))
+    twins = set() if repeated(old_kinds) else repeated(kinds)
     for index, (kind, condition) in enumerate(zip(kinds, found, strict=True)):
         path = f"status.conditions[{index}]"
         if not kind and "" not in old_kinds:
@@ -143,7 +135,7 @@ def _status_conditions(found: list[Object], before: list[Object], problems: Prob
         problems.one_of(f"{path}.status", condition.get("status"), allowed)
         if kind in _APPROVAL and not both and set(_APPROVAL) - {kind} <= set(kinds[:index]):
             problems.invalid("status.conditions", kind, "Approved and Denied conditions are mutually exclusive")
-        if index in repeated:
+        if index in twins:
             problems.duplicate(f"{path}.type", kind)
 
 

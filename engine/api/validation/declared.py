@@ -22,6 +22,7 @@ from engine.api.types import Object
 from engine.api.validation.declared_fields import OMITTED, Field, Member, Struct
 from engine.api.validation.declared_types import KINDS, STRUCTS
 from engine.api.validation.problems import IMMUTABLE, Problems
+from engine.api.validation.repeats import repeated
 
 _SINCE = (1, 37)
 _KEPT = "field cannot be modified once set"
@@ -208,9 +209,9 @@ def _items(field: Field, found: Any, before: Any, path: str, problems: Problems)
         for key, item in found.items():
             _item(field, item, (before or {}).get(key), f"{path}[{key}]", problems)
         return
-    keys = None if field.unique is None else [_key(field, item) for item in found]
+    twins = set() if field.unique is None else repeated(_key(field, item) for item in found)
     for index, item in enumerate(found):
-        if keys is not None and keys[index] in keys[:index]:
+        if index in twins:
             problems.duplicate(f"{path}[{index}]", _shown(field, item))
     if field.struct:
         known = {_key(field, item): item for item in reversed(before)} if field.unique else {}

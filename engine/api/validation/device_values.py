@@ -16,6 +16,7 @@ from engine.api.validation import text
 from engine.api.validation.go_values import internal
 from engine.api.validation.labels import label_key
 from engine.api.validation.problems import Problems
+from engine.api.validation.repeats import repeated
 from engine.api.validation.volume_sources import csi_driver_name
 
 _POOL_LENGTH = 253
@@ -178,13 +179,13 @@ def binding_conditions(holder: Object, path: str, problems: Problems) -> None:
     at_ready, at_failed = f"{path}.bindingConditions", f"{path}.bindingFailureConditions"
     items(ready, at_ready, _MOST_CONDITIONS, label_key, problems)
     items(failed, at_failed, _MOST_CONDITIONS, label_key, problems)
-    for index, condition in enumerate(ready):
-        if condition in ready[:index]:
-            problems.duplicate(f"{at_ready}[{index}]", condition)
+    for index in sorted(repeated(ready)):
+        problems.duplicate(f"{at_ready}[{index}]", ready[index])
+    known, twins = set(ready), repeated(failed)
     for index, condition in enumerate(failed):
-        if condition in failed[:index]:
+        if index in twins:
             problems.duplicate(f"{at_failed}[{index}]", condition)
-        if condition in ready:
+        if condition in known:
             problems.invalid(f"{at_failed}[{index}]", condition, _OVERLAP)
     if failed and not ready:
         detail = "bindingConditions are required to use bindingFailureConditions"

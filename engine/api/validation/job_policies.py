@@ -9,6 +9,7 @@ from engine.api.golang.integer import parse_int
 from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.problems import Problems
+from engine.api.validation.repeats import repeated
 
 _MAX_RULES, _MAX_CODES, _MAX_CONDITIONS, _MAX_INDEXES = 20, 255, 20, 64 * 1024
 _ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")
@@ -64,10 +65,11 @@ def _exit_codes(codes: Object, path: str, problems: Problems, *, names: Sequence
         problems.invalid(f"{path}.values", values, "at least one value is required")
     elif len(values) > _MAX_CODES:
         problems.too_many(f"{path}.values", len(values), _MAX_CODES)
+    twins = repeated(values)
     for index, value in enumerate(values):
         if operator == "In" and value == 0:
             problems.invalid(f"{path}.values[{index}]", value, "must not be 0 for the In operator")
-        if value in values[:index]:
+        if index in twins:
             problems.duplicate(f"{path}.values[{index}]", value)
     if values != sorted(values):
         problems.invalid(f"{path}.values", values, "must be ordered")

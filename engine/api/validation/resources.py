@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 
 from engine.api.errors import Cause
@@ -124,18 +125,19 @@ def overcommit(name: str) -> bool:
 
 def _claims(claims: list[Object], path: str, problems: Problems, *, known: frozenset[str]) -> None:
     seen: set[str] = set()
+    requests = Counter[str]()
     for index, claim in enumerate(claims):
         name, at = claim.get("name", ""), f"{path}[{index}]"
         if not name:
             problems.required(at)
             continue
-        _claim_once(claim, at, problems, seen=seen)
+        _claim_once(claim, at, problems, seen=seen, requests=requests)
         if name not in known:
             names = ": " + ", ".join(sorted(known)) if known else " which is empty"
             problems.not_found(at, name, f"must be one of the names in pod.spec.resourceClaims{names}")
 
 
-def _claim_once(claim: Object, path: str, problems: Problems, *, seen: set[str]) -> None:
+def _claim_once(claim: Object, path: str, problems: Problems, *, seen: set[str], requests: Counter[str]) -> None:
     """A claim as a whole, or each of its requests, but nothing twice."""
     name, request = claim["name"], claim.get("request", "")
     if name in seen:
@@ -147,10 +149,11 @@ def _claim_once(claim: Object, path: str, problems: Problems, *, seen: set[str])
         key = f"{name}/{request}"
     if key in seen:
         problems.duplicate(path, key)
-    elif not request:
-        for other in sorted(seen):
-            if other.startswith(f"{name}/"):
-                problems.duplicate(path, name)
+    elif request:
+        requests[name] += 1
+    else:
+        for _ in range(requests[name]):
+            problems.duplicate(path, name)
     seen.add(key)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.go_values import go_map, internal
@@ -9,6 +11,7 @@ from engine.api.validation.go_values import selector as shown_selector
 from engine.api.validation.labels import label_key, label_selector
 from engine.api.validation.persistent_volumes import inline_volume_spec
 from engine.api.validation.problems import IMMUTABLE, Problems
+from engine.api.validation.repeats import repeated
 from engine.api.validation.resources import quantity
 from engine.api.validation.volume_sources import csi_driver_name
 
@@ -28,13 +31,14 @@ def storage_class(obj: Object, problems: Problems) -> None:
         problems.required("volumeBindingMode")
     problems.unless_in("volumeBindingMode", obj.get("volumeBindingMode"), _BINDING)
     terms = obj.get("allowedTopologies", ())
-    seen: list[dict[str, set[str]]] = [{} for _ in terms]  # so upstream begins: a term that asks nothing is one of them
+    seen = Counter[frozenset[tuple[str, frozenset[str]]]]()
+    seen[frozenset()] = len(terms)  # so upstream begins: a term that asks nothing is one of them
     for index, term in enumerate(terms):
         path = f"allowedTopologies[{index}].matchLabelExpressions"
         values = _topology(term, path, problems)
-        for _ in range(seen.count(values)):
+        for _ in range(seen[values]):
             problems.duplicate(path, "")
-        seen.append(values)
+        seen[values] += 1
 
 
 def _provisioner(name: str, path: str, problems: Problems) -> None:
@@ -59,20 +63,19 @@ def _size(values: Object) -> int:
     return sum(len(key.encode()) + len(value.encode()) for key, value in values.items())
 
 
-def _topology(term: Object, path: str, problems: Problems) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
+def _topology(term: Object, path: str, problems: Problems) -> frozenset[tuple[str, frozenset[str]]]:
+    found: dict[str, frozenset[str]] = {}
     for index, expression in enumerate(term.get("matchLabelExpressions", ())):
         at, key, values = f"{path}[{index}]", expression.get("key", ""), expression.get("values", [])
         if not values:
             problems.required(f"{at}.values")
-        for number, value in enumerate(values):
-            if value in values[:number]:
-                problems.duplicate(f"{at}.values[{number}]", value)
+        for number in sorted(repeated(values)):
+            problems.duplicate(f"{at}.values[{number}]", values[number])
         label_key(key, f"{at}.key", problems)
         if key in found:
             problems.duplicate(f"{at}.key", key)
-        found[key] = set(values)
-    return found
+        found[key] = frozenset(values)
+    return frozenset(found.items())
 
 
 def storage_class_update(new: Object, old: Object, problems: Problems) -> None:
@@ -155,10 +158,11 @@ def csi_node(obj: Object, problems: Problems) -> None:
 
 
 def _topology_keys(keys: list[str], path: str, problems: Problems) -> None:
+    twins = repeated(keys)
     for index, key in enumerate(keys):
         if not key:
             problems.required(path)
-        if key in keys[:index]:
+        if index in twins:
             problems.duplicate(path, key)
         problems.all_invalid(path, key, text.qualified_name(key))
 
