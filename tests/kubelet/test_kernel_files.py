@@ -50,6 +50,18 @@ async def test_a_process_tells_what_it_may_do(world: World) -> None:
     assert lines[7].startswith("sh -c cd /proc/1;")
 
 
+async def test_users_of_a_pod_are_the_nodes_or_a_range_of_them(world: World) -> None:
+    async with running(world) as node:
+        [line] = await printed(node, "cat /proc/self/uid_map")
+        assert line.split() == ["0", "0", "4294967295"]
+        await node.delete()
+        await node.gone()
+        lines = await printed(node, "cat /proc/self/uid_map /proc/1/gid_map", spec={"hostUsers": False})
+        inside, first, many = map(int, lines[0].split())
+        assert (inside, first % 65536, many, lines[1]) == (0, 0, 65536, lines[0])
+        assert first >= 65536
+
+
 async def test_who_is_not_root_holds_nothing(world: World) -> None:
     async with running(world) as node:
         lines = await printed(node, "grep -E 'Uid|Groups|Cap[EB]' /proc/1/status",
@@ -93,7 +105,7 @@ async def test_files_of_another_container_are_seen_through_its_process(world: Wo
     ("script", "said"),
     [
         pytest.param("ls /proc", "1\n7\nloadavg\nmeminfo\nmounts\nself\nsys\nuptime\nversion\n", id="ls"),
-        pytest.param("ls /proc/1", "cgroup\ncmdline\ncomm\nenviron\nmounts\nstatus\n", id="ls, a process"),
+        pytest.param("ls /proc/1", "cgroup\ncmdline\ncomm\nenviron\ngid_map\nmounts\nstatus\nuid_map\n", id="ls, a process"),
         pytest.param("cat /proc/self/cgroup /proc/1/comm", "0::/\nsleep\n", id="of itself"),
         pytest.param("tr '\\0' '\\n' < /proc/1/environ | grep HOSTNAME", "HOSTNAME=pod\n", id="variables"),
         pytest.param("head -n 1 /proc/mounts", "overlay / overlay rw,relatime 0 0\n", id="mounts"),

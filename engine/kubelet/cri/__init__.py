@@ -4,6 +4,7 @@ from engine.kubelet.cri.errors import CriError
 from engine.kubelet.cri.services import ImageService, Runtime, RuntimeService
 from engine.kubelet.cri.types import (
     TERMINATION_LOG,
+    USERS,
     Container,
     ContainerConfig,
     ContainerEvent,
@@ -24,6 +25,7 @@ from engine.kubelet.cri.types import (
 
 __all__ = [
     "TERMINATION_LOG",
+    "USERS",
     "Container",
     "ContainerConfig",
     "ContainerEvent",

@@ -13,6 +13,7 @@ from engine.disks import Volume
 from engine.trace import SpanContext
 
 TERMINATION_LOG = "/dev/termination-log"
+USERS = 65536  # in a user namespace
 
 
 class PodSandboxState(StrEnum):
@@ -128,6 +129,7 @@ class ContainerConfig:
     no_new_privileges: bool = False
     seccomp: bool = False  # whether calls of the kernel are filtered
     pid_target: str = ""  # the container whose processes it sees
+    first_user: int = 0  # of the node, who is root in its user namespace; 0 without one
     termination_message_path: str = TERMINATION_LOG
     resources: Object = field(default_factory=dict)
     ports: tuple[int, ...] = ()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from zlib import crc32
 
 from engine.api.types import Object
 from engine.disks import Volume
 from engine.kubelet import pods
-from engine.kubelet.cri import TERMINATION_LOG, ContainerConfig, Mount, PodSandboxConfig
+from engine.kubelet.cri import TERMINATION_LOG, USERS, ContainerConfig, Mount, PodSandboxConfig
 from engine.kubelet.kuberuntime.env import expand
 from engine.kubelet.kuberuntime.network_files import CLUSTER_DOMAIN, hosts_file, resolv_conf
 from engine.kubelet.kuberuntime.resizing import enforced_resources
@@ -109,6 +110,7 @@ def container_config(
         no_new_privileges=own.get("allowPrivilegeEscalation") is False,
         seccomp=_is_filtered(pod, container),
         pid_target=container.get("targetContainerName", ""),
+        first_user=_first_user(pod),
         termination_message_path=container.get("terminationMessagePath") or TERMINATION_LOG,
         resources=enforced_resources(pod, container),
         ports=tuple(port["containerPort"] for port in container.get("ports") or ()),
@@ -121,6 +123,13 @@ def _of_context(pod: Object, container: Object, field: str) -> int | None:
         if context and context.get(field) is not None:
             return int(context[field])
     return None
+
+
+def _first_user(pod: Object) -> int:
+    """The first of the node's users that the Pod's namespace has: a range that another Pod hardly has (KEP-127)."""
+    if pod["spec"].get("hostUsers") is not False:
+        return 0
+    return USERS * (1 + crc32(pods.uid_of(pod).encode()) % (USERS - 2))
 
 
 def _is_filtered(pod: Object, container: Object) -> bool:

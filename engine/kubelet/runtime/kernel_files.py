@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from engine.api.quantity import Quantity
 from engine.disks import MEMORY
 from engine.kubelet import kernel
-from engine.kubelet.cri import ContainerConfig
+from engine.kubelet.cri import USERS, ContainerConfig
 from engine.kubelet.runtime import capabilities
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ _CGROUP = "/sys/fs/cgroup"
 _PREFIXES = ("/proc/", f"{_CGROUP}/")
 _OF_A_PROCESS = re.compile(r"/proc/(\d+|self)/(?:root(/.*)|(\w+))")
 _PERIOD = 100_000  # microseconds, in which a quota of the CPU counts
+_ALL_USERS = 2**32 - 1
 _READER = "cat"  # who most often looks at itself
 
 
@@ -81,6 +82,10 @@ class KernelFiles:
             "Seccomp": 2 if config.seccomp else 0, "Seccomp_filters": int(config.seccomp),
         }  # fmt: skip
         return "".join(f"{name}:\t{value}\n" for name, value in rows.items())
+
+    def _user_map(self, pid: int, argv: list[str]) -> str:
+        first = self._config().first_user
+        return f"{0:>10} {first:>10} {USERS if first else _ALL_USERS:>10}\n"
 
     def _cmdline(self, pid: int, argv: list[str]) -> str:
         return "".join(f"{word}\0" for word in argv)
@@ -159,8 +164,10 @@ _PROCESS_FILES: dict[str, Callable[[KernelFiles, int, list[str]], str]] = {
     "cmdline": KernelFiles._cmdline,
     "comm": lambda files, pid, argv: f"{_command(argv)}\n",
     "environ": KernelFiles._environ,
+    "gid_map": KernelFiles._user_map,
     "mounts": KernelFiles._mounts,
     "status": KernelFiles._status,
+    "uid_map": KernelFiles._user_map,
 }
 _FILES: dict[str, Callable[[KernelFiles], str]] = {
     "/proc/loadavg": KernelFiles._loadavg,
