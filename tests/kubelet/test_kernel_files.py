@@ -105,7 +105,8 @@ async def test_files_of_another_container_are_seen_through_its_process(world: Wo
     ("script", "said"),
     [
         pytest.param("ls /proc", "1\n7\nloadavg\nmeminfo\nmounts\nself\nsys\nuptime\nversion\n", id="ls"),
-        pytest.param("ls /proc/1", "cgroup\ncmdline\ncomm\nenviron\ngid_map\nmounts\nstatus\nuid_map\n", id="ls, a process"),
+        pytest.param("ls /proc/1", "cgroup\ncmdline\ncomm\nenviron\ngid_map\nmounts\nstatus\nuid_map\n",
+                     id="ls, a process"),
         pytest.param("cat /proc/self/cgroup /proc/1/comm", "0::/\nsleep\n", id="of itself"),
         pytest.param("tr '\\0' '\\n' < /proc/1/environ | grep HOSTNAME", "HOSTNAME=pod\n", id="variables"),
         pytest.param("head -n 1 /proc/mounts", "overlay / overlay rw,relatime 0 0\n", id="mounts"),
