@@ -9,7 +9,7 @@ import pytest
 
 from engine.api.patch import strategic_merge_patch
 from engine.api.types import Object
-from engine.api.validation import resources
+from engine.api.validation import pod_update, resources
 from engine.api.validation.problems import Problems
 from engine.api.validation.repeats import repeated
 from engine.api.warnings.pod_ports import port_warnings
@@ -62,6 +62,28 @@ def test_the_effort_of_comparing_claims_grows_with_the_list_and_not_with_its_squ
     profile.runcall(resources.requirements, {"claims": claims}, "resources", problems, claims=known)
     assert Stats(profile).total_calls < 100 * COUNT  # type: ignore[attr-defined]
     assert [problem.message for problem in problems] == ['Duplicate value: "a0"'] * 2
+
+
+class _Counted(str):
+    """A text that counts how often it is compared."""
+
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        _Counted.compared += 1
+        return str.__eq__(self, other)
+
+
+def test_the_effort_of_finding_the_tolerations_that_are_kept_grows_with_their_number_and_not_with_its_square() -> None:
+    def pod() -> Object:
+        tolerations = [{"key": _Counted(number), "operator": "Exists"} for number in range(COUNT)]
+        return {"metadata": {}, "spec": {"containers": [], "tolerations": tolerations}}
+
+    problems = Problems()
+    pod_update.pod_update(pod(), pod(), problems)
+    assert not problems
+    assert _Counted.compared < 10 * COUNT
 
 
 def test_elements_that_were_there_before() -> None:

@@ -14,6 +14,7 @@ from engine.api.validation.labels import label_map
 from engine.api.validation.node_config import node_config
 from engine.api.validation.placement import taints
 from engine.api.validation.problems import Problems
+from engine.api.validation.repeats import repeated
 from engine.api.validation.resources import quantity, requirements
 
 _FEATURE, _FEATURE_LENGTH = re.compile(r"[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*"), 253
@@ -147,12 +148,9 @@ def runtime_class(obj: Object, problems: Problems) -> None:
     label_map(scheduling.get("nodeSelector"), "scheduling.nodeSelector", problems)
     tolerations = scheduling.get("tolerations", [])
     placement.tolerations(tolerations, "scheduling.tolerations", problems)
-    seen = []
-    for index, toleration in enumerate(tolerations):
-        key = [toleration.get(field) for field in ("key", "operator", "value", "effect")]
-        if key in seen:
-            problems.duplicate(f"scheduling.tolerations[{index}]", internal("Toleration", toleration))
-        seen.append(key)
+    fields = ("key", "operator", "value", "effect")
+    for index in sorted(repeated(tuple(toleration.get(field) for field in fields) for toleration in tolerations)):
+        problems.duplicate(f"scheduling.tolerations[{index}]", internal("Toleration", tolerations[index]))
 
 
 def runtime_class_update(new: Object, old: Object, problems: Problems) -> None:

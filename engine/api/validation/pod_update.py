@@ -76,11 +76,10 @@ def _active_deadline(after: Object, before: Object, problems: Problems) -> bool:
 
 
 def _only_added_tolerations(new: list[Object], old: list[Object], problems: Problems) -> None:
-    def without_seconds(toleration: Object) -> Object:
-        return {name: value for name, value in toleration.items() if name != "tolerationSeconds"}
+    def without_seconds(toleration: Object) -> frozenset[tuple[str, object]]:
+        return frozenset(item for item in toleration.items() if item[0] != "tolerationSeconds")
 
-    known = [without_seconds(toleration) for toleration in new]
-    if any(without_seconds(toleration) not in known for toleration in old):
+    if not {without_seconds(toleration) for toleration in old} <= {without_seconds(toleration) for toleration in new}:
         detail = "existing toleration can not be modified except its tolerationSeconds"
         problems.forbidden("spec.tolerations", detail)
         return
