@@ -67,6 +67,11 @@ async def run(session: Session) -> None:
 
 def _check_flags(session: Session) -> None:
     flags = session.flags
+    output = flags.text("output")
+    if flags.on("show-labels") and output not in ("", "wide"):
+        raise CommandError(f"--show-labels option cannot be used with {output} printer")
+    if flags.many("label-columns") and output.startswith("custom-columns"):
+        raise CommandError(f"--label-columns option cannot be used with {output} printer")
     watching = flags.on("watch") or flags.on("watch-only")
     if flags.on("output-watch-events") and not watching:
         raise CommandError("--output-watch-events option can only be used with --watch or --watch-only")
@@ -261,8 +266,6 @@ async def _structured(session: Session) -> None:
 def _printer_of(session: Session) -> tuple[str, CustomColumns | None, Callable[[Object], None] | None]:
     """The format, and its columns or its printer; names have neither. Raises CommandError for one that is none."""
     name, template = split_format(session)
-    if session.flags.on("show-labels"):
-        raise CommandError(f"--show-labels option cannot be used with {session.flags.text('output')} printer")
     printer = structured_printer(session)
     columns = _columns(session, name, template)
     if columns is None and printer is None and name != "name":
