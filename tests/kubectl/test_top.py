@@ -86,6 +86,20 @@ SHOWN = {
     )),
     "Pods by label": ("top pods -l app=idle --no-headers", lines("idle   1m    16Mi   ")),
     "Pods by field": ("top pods --field-selector metadata.name=idle --no-headers", lines("idle   1m    16Mi   ")),
+    "Pods of a node": ("top pods --field-selector spec.nodeName=node-1 --no-headers", lines(
+        "idle   1m     16Mi    ",
+        "web    300m   192Mi   ",
+    )),
+    "Pods of no node": ("top pods --field-selector spec.nodeName=other", lines(
+        "No resources found in default namespace."
+    )),
+    "Pods of a node everywhere by label": (
+        "top pods -A -l app=dns --field-selector spec.nodeName=node-1 --no-headers",
+        lines("kube-system   dns   110m   16Mi   "),
+    ),
+    "a field that Pods have not": ("top pods --field-selector a=b", lines(
+        "Error from server (BadRequest): field label not supported: a"
+    )),
     "everywhere": ("top pods -A", lines(
         "NAMESPACE     NAME   CPU(cores)   MEMORY(bytes)   ",
         "default       idle   1m           16Mi            ",

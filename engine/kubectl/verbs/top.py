@@ -33,7 +33,8 @@ _Used = Mapping[str, Quantity]
 
 
 async def _metrics(session: Session, gvr: GVR, namespace: str | None) -> list[Object]:
-    """Raises CommandError where there is no metrics server."""
+    """Raises CommandError where there is no metrics server. Fields are those of the Pods: metrics have none but where
+    they are."""
     word = gvr.resource
     if len(session.arguments) > 1:
         raise UsageError(f"{word.removesuffix('s')} [NAME | -l label]")
@@ -48,7 +49,15 @@ async def _metrics(session: Session, gvr: GVR, namespace: str | None) -> list[Ob
         raise CommandError("Metrics API not available")
     if session.arguments:
         return [await session.request("GET", gvr.path(namespace, session.arguments[0]))]
-    return await _items(session, gvr, namespace, selectors)
+    measured = await _items(session, gvr, namespace, {**selectors, "fieldSelector": ""})
+    if not selectors["fieldSelector"]:
+        return measured
+    wanted = {_place(pod) for pod in await _items(session, PODS, namespace, selectors)}
+    return [each for each in measured if _place(each) in wanted]
+
+
+def _place(obj: Object) -> tuple[str, str]:
+    return obj["metadata"]["namespace"], obj["metadata"]["name"]
 
 
 def _selectors(session: Session) -> dict[str, str]:
