@@ -125,10 +125,13 @@ def _autoscaler(session: Session, info: Info, metrics: list[Object]) -> Object:
         spec["minReplicas"] = session.flags.number("min")
     if metrics:
         spec["metrics"] = metrics
+    metadata = {"name": session.flags.text("name") or info.name}
+    if session.namespace_given:
+        metadata["namespace"] = session.namespace
     return {
         "apiVersion": KIND.api_version,
         "kind": KIND.kind,
-        "metadata": {"name": session.flags.text("name") or info.name},
+        "metadata": metadata,
         "spec": spec,
         "status": {"currentMetrics": None, "desiredReplicas": 0},
     }
