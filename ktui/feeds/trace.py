@@ -3,7 +3,8 @@
 A busy engine ends more spans than a screen can take in. Lines are read as they come, for that costs nothing; they are
 decoded in slices, each within a share of a frame. Of what waits, the newest `WAITING_MOST` are kept; what made way for
 them is counted, never waited for. Of what the engine kept from before, heartbeats come first to make way: they are two
-thirds of it where nobody did anything for an hour, and what somebody did before that would not be seen.
+thirds of it where nobody did anything for an hour, and what somebody did before that would not be seen. What clients
+wrote makes way last: one of them may have begun all that waits.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ from engine.clock import Clock
 PATH = "/debug/ktui/trace"
 WAITING_MOST = 3_000  # lines; a screenful is forty
 HEARTBEAT = b'"object":"lease/'  # in the line of a span
+CLIENT = b'"hop":1,'
+READS = (b'"verb":"get"', b'"verb":"list"', b'"verb":"watch"')
+WRITES_MOST = 100  # of clients, that are kept from what makes way
 SLICE = 10  # spans; how many are decoded and taken in before the clock is asked again
 SLICE_SECONDS = 0.003
 FRAME_SECONDS = 0.02
@@ -34,6 +38,7 @@ class Spans:
         self.is_told = False  # whether the engine said anything, be it that nothing has happened
         self._is_live = False  # what the engine kept from before was not skipped where it is not shown
         self._lines: deque[bytes] = deque()
+        self._writes: deque[bytes] = deque(maxlen=WRITES_MOST)  # older than the lines
         self._rest = b""
 
     def read(self, chunk: bytes) -> None:
@@ -41,17 +46,22 @@ class Spans:
         self.is_told = self.is_told or bool(lines)
         self._lines.extend(lines if self._is_live else (line for line in lines if HEARTBEAT not in line))
         while len(self._lines) > WAITING_MOST:
-            self._lines.popleft()
-            self.skipped += self._is_live
+            line = self._lines.popleft()
+            if CLIENT in line and not any(verb in line for verb in READS):
+                self._writes.append(line)
+            else:
+                self.skipped += self._is_live
 
     def take(self, most: int) -> list[dict[str, Any]]:
         """The oldest of those that wait, decoded."""
-        lines = [self._lines.popleft() for _ in range(min(most, len(self._lines)))]
-        self._is_live = self._is_live or not self._lines
+        lines = [
+            (self._writes or self._lines).popleft() for _ in range(min(most, len(self._writes) + len(self._lines)))
+        ]
+        self._is_live = self._is_live or not self
         return [orjson.loads(line) for line in lines if line]
 
     def __bool__(self) -> bool:
-        return bool(self._lines)
+        return bool(self._writes or self._lines)
 
 
 async def read(client: Client, spans: Spans) -> None:

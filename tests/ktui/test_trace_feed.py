@@ -5,7 +5,7 @@ from __future__ import annotations
 import orjson
 
 from engine.clock import VirtualClock
-from ktui.feeds.trace import WAITING_MOST, Spans, slices
+from ktui.feeds.trace import WAITING_MOST, WRITES_MOST, Spans, slices
 
 
 def lines(first: int, count: int) -> bytes:
@@ -55,6 +55,20 @@ def test_a_write_of_an_hour_ago_is_not_pushed_out_by_the_heartbeats_since() -> N
     assert ids(spans) == [0, 1, 2, 3, 4]
     spans.read(heartbeats(WAITING_MOST + 5, 2))  # those that come from now on can be looked at
     assert ids(spans) == [WAITING_MOST + 5, WAITING_MOST + 6]
+
+
+def test_what_a_client_wrote_is_not_pushed_out_by_all_that_came_of_it() -> None:
+    def of_clients(first: int, *verbs: str) -> bytes:
+        made = ({"id": first + place, "hop": 1, "verb": verb} for place, verb in enumerate(verbs))
+        return b"".join(orjson.dumps(each) + b"\n" for each in made)
+
+    spans = Spans()
+    spans.read(of_clients(0, "get", "create", "list") + lines(3, WAITING_MOST))
+    assert ids(spans, most=2) == [1, 3]
+    spans = Spans()
+    spans.read(of_clients(0, *["create"] * (WRITES_MOST + 5)) + lines(WRITES_MOST + 5, WAITING_MOST))
+    assert ids(spans, most=2 * WAITING_MOST)[:2] == [5, 6]  # and not all of those who write without an end
+    assert not spans
 
 
 async def test_that_all_is_told_which_the_engine_kept_is_said_were_it_nothing_to_show(
