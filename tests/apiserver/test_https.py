@@ -9,12 +9,14 @@ import hashlib
 import os
 import re
 import ssl
+import threading
 import zlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 import orjson
@@ -669,6 +671,29 @@ async def test_watches_that_begin_with_a_list_are_compressed_event_by_event(
             flushed = each.rindex(b"\x00\x00\xff\xff") + 4
             reader = zlib.decompressobj(zlib.MAX_WBITS | 16)
             assert (reader.decompress(each[:flushed]), reader.eof) == (gzip.decompress(each), False)
+
+
+async def test_long_events_are_compressed_beside_the_loop(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    packing = zlib.compressobj
+    packed: list[int] = []
+
+    def noted(*args: Any) -> object:
+        packed.append(threading.get_ident())
+        return packing(*args)
+
+    monkeypatch.setattr(zlib, "compressobj", noted)
+    path = f"{CONFIGMAPS.path('default')}?watch=true&allowWatchBookmarks=true&fieldSelector=metadata.name%3Done"
+    short = await served.client.create(CONFIGMAPS, config_map("one"), namespace="default")
+    async with served.session(served.pki.admin) as session, session.get(path) as response:
+        assert response.headers["Content-Encoding"] == "gzip"
+        assert b'"ADDED"' in await response.content.readline()
+        assert b'"BOOKMARK"' in await response.content.readline()
+        await served.client.update(CONFIGMAPS, {**short, "data": {"text": "x" * 1_000_000}})
+        text = b""
+        while not text.endswith(b"\n"):
+            text += await response.content.readany()
+    assert b'"MODIFIED"' in text
+    assert [each == threading.get_ident() for each in packed] == [True, True, False]
 
 
 async def test_yaml_for_those_who_want_it(served: Served) -> None:
