@@ -246,8 +246,10 @@ async def test_a_proxied_path_ends_with_a_slash_and_any_method_goes_on(server: A
     pod = {"containers": [{"name": "c", "image": "nginx"}], "automountServiceAccountToken": False}
     metadata = {"name": "web", "namespace": "default"}
     await client.create(SERVICE_ACCOUNTS, {"metadata": {"name": "default"}}, namespace="default")
-    await client.create(PODS, {"metadata": metadata, "spec": pod}, namespace="default")
+    made = await client.create(PODS, {"metadata": metadata, "spec": pod}, namespace="default")
     path = "/api/v1/namespaces/default/pods/web/proxy"
+    assert (await ask(server, "GET", path)).status == 400  # it has no address
+    await client.update_status(PODS, {**made, "status": {"podIPs": [{"ip": "10.1.2.3"}]}})
     for method in ("GET", "HEAD"):
         answer = await ask(server, method, path)
         assert (answer.status, answer.headers["location"]) == (301, f"{path}/")
