@@ -354,7 +354,7 @@ class Rest:
         plain = form == Form() and not call.request.in_process and not is_for_a_person(call.request)
         if plain and (line := made.line()) is not None:
             return Response(201, line, {"content-type": JSON})
-        return self._shown(call, info, form, body=made.object(), status=201)
+        return self._shown(call, info, form, body=made.answer(), status=201)
 
     def _peers(self, info: ResourceInfo) -> Iterable[Object]:
         """All objects of a kind, as far as they are known; looked at by a table that marks one of them."""

@@ -433,3 +433,17 @@ async def test_what_happens_to_one_pod_of_a_mould_happens_to_no_other(
     assert pods == others
     assert own(await made(client, "web-5")) == own(others[0])
     assert await client.get(PODS, "web-2", namespace="default") == others[2]
+
+
+async def test_who_changes_an_answer_changes_nothing_that_is_kept(
+    client: Client, default_account: Object, cast: list[str]
+) -> None:
+    for number in range(ENOUGH):
+        answer = await made(client, f"web-{number}")
+    before = copy.deepcopy(answer)
+    answer["spec"]["tolerations"].clear()
+    answer["spec"]["containers"][0]["image"] = "other"
+    assert await client.get(PODS, before["metadata"]["name"], namespace="default") == before
+    later = await made(client, "web-later")
+    assert cast[-1] == "web-later"
+    assert own(await client.get(PODS, later["metadata"]["name"], namespace="default")) == own(before)

@@ -24,7 +24,7 @@ from engine.api.kept_json import kept_json
 from engine.api.nil_lists import with_nils
 from engine.api.remembered import Remembered
 from engine.api.resources import ResourceInfo
-from engine.api.types import PODS, Object
+from engine.api.types import PODS, Object, copy_object
 from engine.api.wire import JSON
 from engine.apiserver.admission.settled import Grounds, Known, Verdicts
 from engine.apiserver.authorization.nodes import is_node
@@ -80,6 +80,7 @@ class Mould:
         self._whole: Object = orjson.loads(with_revision(text.encode(), 0))
         self._whole["metadata"]["resourceVersion"] = _REVISION
         self._own = _own_in(self._whole)
+        self._answered = copy_object(self._whole)
 
     def text(self, own: Own) -> bytes:
         """The Pod as it is stored. Nothing of its own needs to be escaped."""
@@ -93,9 +94,15 @@ class Mould:
         return with_revision(text, revision) + b"\n" if self._is_answer else None
 
     def object(self, own: Own, revision: int) -> Object:
-        """The Pod as an object, which is frozen: what all have in common they share, for to decode each anew takes as
+        """The Pod as the caches have it, frozen: what all have in common they share, for to decode each anew takes as
         long as all of admission."""
         filled: Object = _filled(self._whole, self._own, (*own, str(revision)))
+        return filled
+
+    def answer(self, own: Own, revision: int) -> Object:
+        """The same for who has asked for it in this process. It shares nothing with the caches: who changes an answer,
+        which is not to be done, changes none but those that come after it."""
+        filled: Object = _filled(self._answered, self._own, (*own, str(revision)))
         return filled
 
 
@@ -110,8 +117,8 @@ class Cast(NamedTuple):
     def line(self) -> bytes | None:
         return self.mould.line(self.text, self.revision)
 
-    def object(self) -> Object:
-        return self.mould.object(self.own, self.revision)
+    def answer(self) -> Object:
+        return self.mould.answer(self.own, self.revision)
 
 
 class Words(NamedTuple):
