@@ -13,7 +13,7 @@ import hashlib
 import ssl
 import zlib
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 import orjson
@@ -43,6 +43,7 @@ from engine.apiserver.protobuf.answers import STREAM as PROTOBUF_WATCH
 from engine.apiserver.query_string import read_query
 from engine.apiserver.registry.representation import is_for_a_person, likes_yaml
 from engine.apiserver.sockets import serve_socket
+from engine.apiserver.whole_answers import WholeAnswer, is_written_at_once
 from engine.client_certificates import is_verified
 from engine.tasks import Supervisor
 from engine.world import World
@@ -129,7 +130,7 @@ class HttpServer:
         if response.stream is not None:
             chunks = response.stream.__aiter__()
             return await self._stream(incoming, response, chunks, response.stream, packed=packed)
-        return await self._whole(request, response)
+        return await self._whole(incoming, request, response)
 
     async def _watch_socket(
         self,
@@ -158,7 +159,7 @@ class HttpServer:
             await outgoing.close()
         return outgoing
 
-    async def _whole(self, request: Request, response: Response) -> web.Response:
+    async def _whole(self, incoming: web.BaseRequest, request: Request, response: Response) -> web.StreamResponse:
         headers = dict(response.headers)
         body = response.body
         if body is None:
@@ -174,6 +175,8 @@ class HttpServer:
             headers |= _GZIP
         if response.sized is not None:
             response.sized(len(data))
+        if data and is_written_at_once(incoming, response.status):
+            return cast("web.StreamResponse", WholeAnswer(response.status, headers, data))
         return web.Response(status=response.status, body=data, headers=headers)
 
     async def _encoded(self, request: Request, response: Response, headers: dict[str, str]) -> bytes:
