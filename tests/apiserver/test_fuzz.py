@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 
 from engine.api.errors import ApiError
@@ -66,6 +68,20 @@ async def test_bodies_that_broke_it_once(server: ApiServer, method: str, kind: s
     answer = await server.handle(Request(method, path, headers={"content-type": kind}, body=body, certificate=ADMIN))
     assert answer.status in (400, 422)
     assert answer.body["message"].startswith(message)
+
+
+NAMED = {"metadata": {"name": "a"}}
+EMPTY = [{}, NAMED, {"metadata": None}, {**NAMED, "spec": None}, {**NAMED, "spec": {}}]
+
+
+async def test_an_object_of_any_kind_may_say_next_to_nothing(server: ApiServer, client: Client) -> None:
+    kinds = [info for info in server.backend.resources if info.stored and "create" in info.verbs]
+    assert len(kinds) > 50
+    for info in kinds:
+        path = info.gvr.path("default" if info.namespaced else None)
+        for body in EMPTY:
+            answer = await client.send("POST", path, query={"dryRun": ["All"]}, body=copy.deepcopy(body))
+            assert answer.status in (201, 400, 403, 405, 409, 422), (path, body, answer.body)
 
 
 async def test_an_object_too_deep_to_be_written(server: ApiServer, client: Client) -> None:

@@ -30,7 +30,8 @@ def prepare_volume_for_status_update(new: Object, old: Object, now: str) -> None
 
 def prepare_attachment_for_create(attachment: Object) -> None:
     """An empty capacity, which no inline volume may have more of, is none."""
-    inline = attachment["spec"].get("source", {}).get("inlineVolumeSpec") or {}
+    source = (attachment.get("spec") or {}).get("source") or {}
+    inline = source.get("inlineVolumeSpec") or {}
     if not inline.get("capacity", True):
         del inline["capacity"]
 
