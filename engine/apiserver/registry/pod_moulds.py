@@ -7,8 +7,9 @@ be put into the text: its name, its uid, two times, and the name that was drawn 
 
 Words that come for the first time are only noted, so that a request that is like no other costs next to nothing. The
 second time a mould is made of what comes out, and the third time it is proved: only if it gives, byte for byte, what
-comes out then as well, it stands for the rest. Admission is asked for its grounds each time, and plugins that only
-accept or refuse are asked in full (`engine.apiserver.registry.create_alike`).
+comes out then as well, it stands for the rest. Of admission those are asked each time whose answer may have changed
+(`engine.apiserver.admission.settled`). What is answered, and what the caches have, is not read back from the text: the
+mould has the object, too (`engine.apiserver.registry.create_alike`).
 """
 
 from __future__ import annotations
