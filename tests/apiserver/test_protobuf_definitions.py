@@ -109,3 +109,13 @@ async def test_an_api_service(client: Client) -> None:
         "version": "v1beta1",
         "versionPriority": 50,
     }
+
+
+async def test_fields_of_another_release_are_skipped(client: Client) -> None:
+    """As Go's code does with numbers that it does not know: of the object, its metadata and below a list."""
+    port = message((1, "web"), (3, 80), (99, "of tomorrow"))
+    spec = message((1, port), (77, 5), (98, message((1, "x"))))
+    body = envelope("v1", "Service", message((1, message((1, "s"), (50, "new"))), (2, spec), (9, b"new")))
+    made = await client.send("POST", "/api/v1/namespaces/default/services", body=body, headers=HEADERS)
+    assert made.status == 201
+    assert [(each["name"], each["port"]) for each in made.body["spec"]["ports"]] == [("web", 80)]

@@ -27,7 +27,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class _Unsupported(Exception):
-    """A message or field whose numbers are not known here."""
+    """A message whose numbers are not known here."""
 
 
 def decode_body(definitions: Definitions, body: bytes) -> Any:
@@ -91,7 +91,7 @@ def _fill(definitions: Definitions, schema: Schema, message: str, *, data: bytes
         raise _Unsupported(message)
     for number, value in fields(data):
         if number not in numbers:
-            raise _Unsupported(f"field {number} of {message}")
+            continue  # of another release's client: Go's code skips what it does not know
         name, keeps_zero = numbers[number]
         if name.startswith("+"):
             if isinstance(value, bytes):
