@@ -8,6 +8,9 @@ the chain that a client shows is looked at here first. Where the authority has i
 the authority alone, which has the last word. Where not, the connection changes to a context that believes this one
 certificate, whatever its uses: the client still has to prove that it holds the key, and whoever asks is told that
 nobody vouches for it.
+
+There are two kinds of authorities: that of clients, and those of proxies that say for whom they ask
+(--requestheader-client-ca-file). Which of them has issued a certificate is told apart (`issued`).
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from itertools import pairwise
 from tempfile import NamedTemporaryFile
+from typing import NamedTuple
 
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
@@ -47,24 +51,54 @@ class _OfStranger(ssl.SSLContext):
         self.verify_mode = ssl.CERT_OPTIONAL
 
 
-def is_verified(tls: ssl.SSLObject) -> bool:
-    """Whether the authority has issued the certificate that the client of a connection has shown."""
+class Issued(NamedTuple):
+    """Whose certificate it is: one of the clients' authority, one of the proxies', of both, or a stranger's."""
+
+    to_client: bool
+    to_proxy: bool
+
+
+_STRANGERS = Issued(False, False)
+
+
+class _OfKnown(ssl.SSLContext):
+    """Of connections whose certificate an authority has issued."""
+
+    whose = Issued(True, False)
+
+
+def issued(tls: ssl.SSLObject) -> Issued:
+    """Which authorities have issued the certificate that the client of a connection has shown."""
     context = tls.context
     if isinstance(context, RequestingContext):  # no certificate came: that of a session is resumed
-        return context.has_issued((tls.getpeercert(True) or b"",))
-    return not isinstance(context, _OfStranger)
+        return context.issued((tls.getpeercert(True) or b"",))
+    if isinstance(context, _OfKnown):
+        return context.whose
+    return Issued(not isinstance(context, _OfStranger), False)  # a context that knows one authority
 
 
 class RequestingContext(ServerContext):
-    """A context of the server's side, for clients of one authority (PEM), by the time that `now` tells."""
+    """A context of the server's side, for clients of one authority (PEM) and proxies of others, by the time that `now`
+    tells."""
 
-    def __init__(self, protocol: int, authority: bytes, now: Callable[[], datetime]) -> None:
+    def __init__(self, protocol: int, authority: bytes, now: Callable[[], datetime], *, proxies: bytes = b"") -> None:
         super().__init__()
-        self._authority = x509.load_pem_x509_certificate(authority)
+        self._clients = x509.load_pem_x509_certificates(authority)
+        self._proxies = x509.load_pem_x509_certificates(proxies) if proxies else []
         self._now = now
-        self._known = ssl.SSLContext(protocol)  # of connections whose certificate the authority has issued
-        for context in (self, self._known):
-            context.load_verify_locations(cadata=authority.decode())
+        self._known: dict[Issued, _OfKnown] = {}
+        contexts: list[tuple[ssl.SSLContext, list[bytes]]] = [(self, [authority, proxies])]
+        for whose, bundles in (
+            (Issued(True, False), [authority]),
+            (Issued(False, True), [proxies]),
+            (Issued(True, True), [authority]),
+        ):
+            known = self._known[whose] = _OfKnown(protocol)
+            known.whose = whose
+            contexts.append((known, bundles))
+        for context, bundles in contexts:
+            for bundle in filter(None, bundles):
+                context.load_verify_locations(cadata=bundle.decode())
             context.verify_mode = ssl.CERT_OPTIONAL
         # A connection keeps these when it changes its context. A certificate that is believed may be nobody's root.
         self.verify_flags |= ssl.VerifyFlags(ssl.VERIFY_X509_PARTIAL_CHAIN | _NO_CHECK_TIME)
@@ -81,21 +115,29 @@ class RequestingContext(ServerContext):
             tls.context = self._context_for(tuple(_certificates(data, version)))
 
     def _context_for(self, chain: Sequence[bytes]) -> ssl.SSLContext:
-        if not chain or self.has_issued(chain):
-            return self._known
+        any_known = self._known[Issued(True, False)]
+        whose = self.issued(chain) if chain else any_known.whose
+        if whose != _STRANGERS:
+            return self._known[whose]
         context = _OfStranger(ssl.PROTOCOL_TLS_SERVER)
         try:
             context.believe(chain[0])
         except OSError:  # of which ssl.SSLError is one
-            return self._known  # it is no certificate, which OpenSSL says better
+            return any_known  # it is no certificate, which OpenSSL says better
         return context
 
-    def has_issued(self, chain: Sequence[bytes]) -> bool:
-        """Whether the first certificate of a chain (DER) is a client's and leads to the authority, all within their
-        times."""
+    def issued(self, chain: Sequence[bytes]) -> Issued:
+        """Which authorities the first certificate of a chain (DER) leads to, if it is a client's."""
+        return Issued(
+            any(self._has_issued(each, chain) for each in self._clients),
+            any(self._has_issued(each, chain) for each in self._proxies),
+        )
+
+    def _has_issued(self, authority: x509.Certificate, chain: Sequence[bytes]) -> bool:
+        """Whether the first certificate of a chain leads to an authority, all within their times."""
         try:
             leaf, *between = (x509.load_der_x509_certificate(each) for each in chain[:_CHAIN_LIMIT])
-            path = [*_path(leaf, between, self._authority), self._authority]
+            path = [*_path(leaf, between, authority), authority]
             now = self._now()
             good = all(each.not_valid_before_utc <= now <= each.not_valid_after_utc for each in path)
             return good and _is_for_clients(leaf) and all(_issued(below, above) for below, above in pairwise(path))

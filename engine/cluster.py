@@ -130,7 +130,14 @@ class Cluster:
 
     async def serve(self, context: ssl.SSLContext, *, port: int) -> None:
         """Serve the API over HTTPS on the configured host (port 0 for any). Raises OSError if the port is taken."""
-        http = HttpServer(self.api_server, host=self.config.host, port=port, ssl_context=context, world=self.world)
+        http = HttpServer(
+            self.api_server,
+            host=self.config.host,
+            port=port,
+            ssl_context=context,
+            world=self.world,
+            apart=self.config.request_headers.names,
+        )
         await http.start()
         self._stack.push_async_callback(http.stop)
         self._http = http

@@ -44,6 +44,26 @@ def default_pod_cidr(nodes: int) -> str:
     return str(IPv4Network(("10.244.0.0", max(length, 9)), strict=False))
 
 
+class RequestHeaders(BaseModel):
+    """Which proxies are believed when they say for whom they ask, and by which headers; as kubeadm has it. `client_ca`
+    (PEM) issues their certificates; "" believes none."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    client_ca: str = ""
+    client_ca_file: Path | None = None  # where that stands; None for the cluster's own
+    allowed_names: tuple[str, ...] = ("front-proxy-client",)  # of certificates; none allows all
+    username_headers: tuple[str, ...] = ("X-Remote-User",)
+    uid_headers: tuple[str, ...] = ()
+    group_headers: tuple[str, ...] = ("X-Remote-Group",)
+    extra_headers_prefix: tuple[str, ...] = ("X-Remote-Extra-",)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of all headers; of those with keys how they begin."""
+        return (*self.username_headers, *self.uid_headers, *self.group_headers, *self.extra_headers_prefix)
+
+
 class ClusterConfig(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -69,6 +89,10 @@ class ClusterConfig(BaseModel):
     service_cidr: str = "10.96.0.0/12"  # or two, of both families: "10.96.0.0/12,fd00:96::/108"
     root_ca: str = ""  # the CA that the API's certificate is from, in PEM; "" for a cluster that is not served
     signing_key: SecretStr = SecretStr("")  # the key of that CA, in PEM, for certificates that are asked for by the API
+    request_headers: RequestHeaders = RequestHeaders()
+    proxy_client_cert_file: Path | None = None  # shown to servers behind this one; None is the cluster's own
+    proxy_client_key_file: Path | None = None
+    proxy_client: tuple[str, SecretStr] | None = None  # certificate and key of those, in PEM; None shows nothing
     scheduler_config: Path | None = None  # a KubeSchedulerConfiguration; None is the default profile
     audit_policy_file: Path | None = None  # an audit.k8s.io/v1 Policy; without it nothing is told
     audit_log_path: str = ""  # the file that the audit log goes to; "-" for the standard output

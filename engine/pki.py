@@ -26,6 +26,7 @@ from engine.signing_policy import extensions_for, lifetime
 VALIDITY = timedelta(days=365)
 CA_VALIDITY = timedelta(days=3650)
 ADMIN = ClientCertificate("kubernetes-admin", ("system:masters",))
+FRONT_PROXY = ClientCertificate("front-proxy-client")
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,11 +216,14 @@ def is_valid(pair: KeyPair, now: datetime, *, at_least: timedelta = timedelta(da
 
 @dataclass(frozen=True, slots=True)
 class ClusterPki:
-    """What a served cluster needs: its CA, its server certificate and the admin's client certificate."""
+    """What a served cluster needs: its CA, its server certificate and the admin's client certificate; and for servers
+    behind it a CA and a certificate by which they know that it is this server that asks for others."""
 
     authority: Authority
     server: KeyPair
     admin: KeyPair
+    front_proxy_authority: Authority
+    front_proxy: KeyPair
     service_account_key: bytes  # PEM; signs the tokens of service accounts, so it must outlive a restart
     made: dict[str, bytes]  # what is not in the folder yet, by the file's name
     notes: tuple[str, ...]  # what a person should know of files that are replaced
@@ -242,10 +246,13 @@ class ClusterPki:
         lost = "ca.crt" in made  # the others were signed by a CA that is gone
         server = kept("apiserver", lambda: authority.issue_server("kube-apiserver", hosts, now), lost=lost)
         admin = kept("admin", lambda: authority.issue_client(ADMIN, now), lost=lost)
+        proxies = Authority(kept("front-proxy-ca", lambda: Authority.create(now, "front-proxy-ca").pair))
+        lost = "front-proxy-ca.crt" in made
+        front = kept("front-proxy-client", lambda: proxies.issue_client(FRONT_PROXY, now), lost=lost)
         key = _read_key(folder / "sa.key", notes.append)
         if key is None:
             key = made["sa.key"] = _private_pem(ec.generate_private_key(ec.SECP256R1()))
-        return cls(authority, server, admin, key, made, tuple(notes))
+        return cls(authority, server, admin, proxies, front, key, made, tuple(notes))
 
     def write(self, folder: Path) -> None:
         """Put what was made into the folder; the CA last, so that after a crash half-way all is made again."""
@@ -253,9 +260,15 @@ class ClusterPki:
         for name, content in reversed(self.made.items()):
             write_private(folder / name, content)
 
-    def server_context(self, folder: Path) -> ssl.SSLContext:
-        """TLS for the API server: a client certificate is asked for; whether it is the CA's, the context says."""
-        context = RequestingContext(ssl.PROTOCOL_TLS_SERVER, self.authority.pair.certificate, Clock().now)
+    def server_context(self, folder: Path, *, proxies: bytes | None = None) -> ssl.SSLContext:
+        """TLS for the API server: a client certificate is asked for; whether it is the CA's, or one of those of proxies
+        (its own, where none are given), the context says."""
+        context = RequestingContext(
+            ssl.PROTOCOL_TLS_SERVER,
+            self.authority.pair.certificate,
+            Clock().now,
+            proxies=self.front_proxy_authority.pair.certificate if proxies is None else proxies,
+        )
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         context.load_cert_chain(folder / "apiserver.crt", folder / "apiserver.key")
         return context

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
@@ -109,9 +110,7 @@ async def _serve_held(
     stop = asyncio.Event()
     with _signals(stop):
         pki = ClusterPki.prepare(folder.pki, [*SERVER_HOSTS, config.host], Clock().now().astimezone(UTC))
-        ca = pki.authority.pair
-        update = {"root_ca": ca.certificate.decode(), "signing_key": SecretStr(ca.key.decode())}
-        config = config.model_copy(update=update)
+        config = config.model_copy(update=_certified(config, pki))
         kept_time = KeptTime(folder.time)
         clock = kept_time.clock()
         cluster = Cluster(config, clock=clock, service_account_key=pki.service_account_key)
@@ -141,6 +140,22 @@ async def _serve_held(
             kept_time.note(clock)
 
 
+def _certified(config: ClusterConfig, pki: ClusterPki) -> dict[str, Any]:
+    """What of a configuration is the cluster's certificates, and those that stand in files in their place."""
+    ca, front = pki.authority.pair, pki.front_proxy
+    headers, files = config.request_headers, (config.proxy_client_cert_file, config.proxy_client_key_file)
+    if headers.client_ca_file is None:
+        headers = headers.model_copy(update={"client_ca": pki.front_proxy_authority.pair.certificate.decode()})
+    own = front.certificate.decode(), front.key.decode()
+    certificate, key = (file.read_text() if file is not None else mine for file, mine in zip(files, own, strict=True))
+    return {
+        "root_ca": ca.certificate.decode(),
+        "signing_key": SecretStr(ca.key.decode()),
+        "request_headers": headers,
+        "proxy_client": (certificate, SecretStr(key)),
+    }
+
+
 @contextmanager
 def _signals(stop: asyncio.Event) -> Iterator[None]:
     loop = asyncio.get_running_loop()
@@ -157,7 +172,8 @@ async def _listen(
     cluster: Cluster, pki: ClusterPki, folder: ClusterFolder, *, port: int | None, say: Callable[[str], None]
 ) -> None:
     """Serve on the first port that is free."""
-    context = pki.server_context(folder.pki)
+    proxies = cluster.config.request_headers.client_ca
+    context = pki.server_context(folder.pki, proxies=proxies.encode())
     first = _last_port(folder, cluster) or DEFAULT_PORT
     candidates = range(first, min(first + PORTS_TRIED, 65536)) if port is None else (port,)
     for candidate in candidates:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pydantic import ValidationError
 
 from engine.folder import Running
+from ktui.server_flags import ServerFlags
 
 
 class StartError(Exception):
@@ -17,7 +18,7 @@ class StartError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class UpOptions:
+class UpOptions(ServerFlags):
     """The options of `ktui up`."""
 
     name: str = "default"
@@ -30,15 +31,6 @@ class UpOptions:
     ephemeral: bool = False
     scheduler_config: str = ""
     watch_cache_sizes: str = ""
-    audit_policy_file: str = ""
-    audit_log_path: str = ""
-    enable_admission_plugins: str = ""
-    disable_admission_plugins: str = ""
-    admission_control_config_file: str = ""
-    authorization_mode: str = "Node,RBAC"
-    anonymous_auth: str = "true"
-    token_auth_file: str = ""
-    cors_allowed_origins: str = ""
     store: str = "sqlite"
     etcd_endpoints: str = ""
     etcd_cafile: str = ""
@@ -65,24 +57,7 @@ class UpOptions:
             words.append(f"--scheduler-config={self.scheduler_config}")
         if self.watch_cache_sizes:
             words.append(f"--watch-cache-sizes={self.watch_cache_sizes}")
-        if self.audit_policy_file:
-            words.append(f"--audit-policy-file={self.audit_policy_file}")
-        if self.audit_log_path:
-            words.append(f"--audit-log-path={self.audit_log_path}")
-        if self.enable_admission_plugins:
-            words.append(f"--enable-admission-plugins={self.enable_admission_plugins}")
-        if self.disable_admission_plugins:
-            words.append(f"--disable-admission-plugins={self.disable_admission_plugins}")
-        if self.admission_control_config_file:
-            words.append(f"--admission-control-config-file={self.admission_control_config_file}")
-        if self.authorization_mode != "Node,RBAC":
-            words.append(f"--authorization-mode={self.authorization_mode}")
-        if self.anonymous_auth != "true":
-            words.append(f"--anonymous-auth={self.anonymous_auth}")
-        if self.token_auth_file:
-            words.append(f"--token-auth-file={self.token_auth_file}")
-        if self.cors_allowed_origins:
-            words.append(f"--cors-allowed-origins={self.cors_allowed_origins}")
+        words += self.flags_given()
         files = {"cafile": self.etcd_cafile, "certfile": self.etcd_certfile, "keyfile": self.etcd_keyfile}
         given = {"endpoints": self.etcd_endpoints, **files}
         words += [f"--etcd-{option}={value}" for option, value in given.items() if value]

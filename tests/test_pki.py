@@ -11,7 +11,7 @@ import pytest
 from cryptography import x509
 
 from engine.api.wire import ClientCertificate
-from engine.client_certificates import is_verified
+from engine.client_certificates import issued
 from engine.pki import ADMIN, VALIDITY, Authority, is_valid
 from tests.kept_pki import kept_pki
 
@@ -73,6 +73,7 @@ def test_only_what_the_authority_has_issued_is_verified(tmp_path: Path, version:
         "early": mine.issue_client(ADMIN, NOW + VALIDITY),
         "the stranger's authority": other.pair,
         "a server": pki.server,
+        "a proxy": pki.front_proxy,
     }
     server = pki.server_context(tmp_path)
     for name, pair in pairs.items():
@@ -81,7 +82,7 @@ def test_only_what_the_authority_has_issued_is_verified(tmp_path: Path, version:
         client.maximum_version = version
         found = shake_hands(server, client, "localhost")
         assert found.getpeercert(True) == ssl.PEM_cert_to_DER_cert(pair.certificate.decode())
-        assert is_verified(found) == (name == "known"), name
+        assert issued(found) == (name == "known", name == "a proxy"), name
 
 
 @pytest.mark.parametrize("known", [True, False])
@@ -94,7 +95,7 @@ def test_a_resumed_session_makes_nobody_known(tmp_path: Path, known: bool) -> No
     first, _ = both_sides(server, client, "localhost")
     _, second = both_sides(server, client, "localhost", session=first.session)
     assert second.session_reused
-    assert is_verified(second) == known
+    assert issued(second).to_client == known
 
 
 def test_a_name_that_the_server_does_not_have_is_refused(tmp_path: Path) -> None:

@@ -37,14 +37,15 @@ class ClientCertificate(NamedTuple):
     uids: tuple[str, ...] = ()
     verified: bool = True
     ends: float | None = None  # seconds since 1970; None where a subject is all there is
+    of_proxy: bool = False  # whether it is of those who may say for whom they ask
 
 
 @dataclass(slots=True)
 class Request:
     """A request as the chain sees it. Header names are in lower case; query values keep their order and repetition.
 
-    The values of a header that comes several times have ", " between them, those of Impersonate-* a line's end: the
-    name of a group may hold a comma.
+    The values of a header that comes several times have ", " between them, those of Impersonate-* and of headers by
+    which proxies say for whom they ask a line's end: the name of a group may hold a comma.
 
     `body` is bytes from a socket, a JSON value from an in-process caller, None for none. `raw_query` is the query as it
     was sent, "" from an in-process caller. One that is `oversized` had a body of more than BODY_LIMIT bytes, which was

@@ -10,6 +10,7 @@ from engine.api.types import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, GVR, ROLE_BIN
 from engine.apiserver.authentication import Authenticator, UnionAuthenticator
 from engine.apiserver.authentication.bootstrap_tokens import BootstrapTokenAuthenticator
 from engine.apiserver.authentication.legacy_tokens import LegacyTokens
+from engine.apiserver.authentication.request_header import RequestHeaderAuthenticator
 from engine.apiserver.authentication.token_file import TokenFileAuthenticator, read_tokens
 from engine.apiserver.authentication.tokens import ServiceAccountAuthenticator, TokenIssuer
 from engine.apiserver.authentication.x509 import X509Authenticator
@@ -60,7 +61,11 @@ class Access:
             *authenticators,
         )
         certificates = X509Authenticator(release, Clock(), self.certificate_lifetimes)
-        self.authenticator = UnionAuthenticator((certificates, self.tokens, *others), anonymous=config.anonymous_auth)
+        headers = config.request_headers
+        proxies = (RequestHeaderAuthenticator(headers),) if headers.client_ca else ()
+        self.authenticator = UnionAuthenticator(
+            (*proxies, certificates, self.tokens, *others), anonymous=config.anonymous_auth
+        )
         self.further = UnionAuthenticator(others, anonymous=False)
         self.rbac = RBACAuthorizer(
             roles=cache(ROLES),

@@ -2,14 +2,14 @@
 
 Source: pkg/controlplane/controller/clusterauthenticationtrust. Several API servers tell in it whom they trust: the
 certificates that are there stay until they expire, and what this server trusts comes after them. It is looked at every
-minute, and at once when it is made or deleted. This server takes no requests from proxies, so it says nothing of the
-headers that those write (requestheader-*), but keeps what another says.
+minute, and at once when it is made or deleted. Of the headers that proxies write (requestheader-*) nothing is said
+where no authority of proxies is known.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 import orjson
@@ -22,6 +22,7 @@ from engine.apiserver.followed_key import follow_key
 from engine.apiserver.lookup import Lookup
 from engine.apiserver.loopback import Loopback
 from engine.clock import Clock
+from engine.config import RequestHeaders
 from engine.store.types import Event, Store, StoreError
 from engine.tasks import Supervisor
 
@@ -33,20 +34,13 @@ UIDS_SINCE = (1, 33)  # RemoteRequestHeaderUID
 _NAMESPACE = "kube-system"
 _KEY = f"/registry/configmaps/{_NAMESPACE}/{NAME}"
 _CLIENT_CA, _PROXY_CA, _UIDS = "client-ca-file", "requestheader-client-ca-file", "requestheader-uid-headers"
-_LISTS = (
-    "requestheader-username-headers",
-    _UIDS,
-    "requestheader-group-headers",
-    "requestheader-extra-headers-prefix",
-    "requestheader-allowed-names",
-)
 _SLACK = timedelta(minutes=5)  # that clocks may differ about a certificate's end
 
 
-def trust_config_map(root_ca: str, now: datetime, release: tuple[int, int]) -> Object | None:
+def trust_config_map(root_ca: str, headers: RequestHeaders, now: datetime, release: tuple[int, int]) -> Object | None:
     """As a new cluster of a CA (PEM) has it; None where there is no CA to tell of."""
     try:
-        data = _combined({}, root_ca, now, release)
+        data = _combined({}, root_ca, headers, now, release)
     except ValueError:
         return None
     return _config_map(data) if data else None
@@ -56,6 +50,7 @@ class AuthenticationTrust:
     def __init__(
         self,
         root_ca: str,
+        headers: RequestHeaders,
         store: Store,
         lookup: Lookup,
         loopback: Loopback,
@@ -64,6 +59,7 @@ class AuthenticationTrust:
         release: tuple[int, int],
     ) -> None:
         self._root_ca = root_ca
+        self._headers = headers
         self._store = store
         self._lookup = lookup
         self._loopback = loopback
@@ -88,7 +84,7 @@ class AuthenticationTrust:
         try:
             found = await self._lookup.find(CONFIGMAPS, _NAMESPACE, NAME)
             known: dict[str, str] = (found or {}).get("data") or {}
-            wanted = _combined(known, self._root_ca, self._clock.now(), self._release)
+            wanted = _combined(known, self._root_ca, self._headers, self._clock.now(), self._release)
         except (CorruptObjectError, ValueError) as error:
             log.warning("%s is left as it is: %s", NAME, error)
             return
@@ -113,10 +109,24 @@ def _comes_or_goes(event: Event) -> bool:
     return event.type == "DELETE" or event.kv.create_revision == event.kv.mod_revision
 
 
-def _combined(known: Mapping[str, str], root_ca: str, now: datetime, release: tuple[int, int]) -> dict[str, str]:
+def _combined(
+    known: Mapping[str, str], root_ca: str, headers: RequestHeaders, now: datetime, release: tuple[int, int]
+) -> dict[str, str]:
     """What the ConfigMap should say. Raises ValueError for what is no list and no certificates."""
-    lists = {key: _list(known.get(key, "")) for key in _LISTS if key != _UIDS or release >= UIDS_SINCE}
-    clients, proxies = _certificates((known.get(_CLIENT_CA), root_ca), now), _certificates((known.get(_PROXY_CA),), now)
+    mine = {
+        "requestheader-username-headers": headers.username_headers,
+        _UIDS: headers.uid_headers,
+        "requestheader-group-headers": headers.group_headers,
+        "requestheader-extra-headers-prefix": headers.extra_headers_prefix,
+        "requestheader-allowed-names": headers.allowed_names,
+    }
+    lists = {
+        key: _list(known.get(key, ""), values if headers.client_ca else ())
+        for key, values in mine.items()
+        if key != _UIDS or release >= UIDS_SINCE
+    }
+    clients = _certificates((known.get(_CLIENT_CA), root_ca), now)
+    proxies = _certificates((known.get(_PROXY_CA), headers.client_ca), now)
     data = {_CLIENT_CA: clients} if clients else {}
     if proxies:
         data[_PROXY_CA] = proxies
@@ -124,15 +134,15 @@ def _combined(known: Mapping[str, str], root_ca: str, now: datetime, release: tu
     return data
 
 
-def _list(text: str) -> list[str]:
-    """Those of a list in JSON, each once."""
+def _list(text: str, more: Sequence[str]) -> list[str]:
+    """Those of a list in JSON, and more, each once."""
     found = orjson.loads(text) if text else None
     if found is not None and not (isinstance(found, list) and all(isinstance(each, str) for each in found)):
         raise ValueError(f"{text} is no list of strings")
-    return list(dict.fromkeys(found or ()))
+    return list(dict.fromkeys((*(found or ()), *more)))
 
 
-def _certificates(bundles: tuple[str | None, ...], now: datetime) -> str:
+def _certificates(bundles: Iterable[str | None], now: datetime) -> str:
     """The certificates of all bundles, in PEM, each once and as long as it is good."""
     found = [each for bundle in bundles if bundle for each in x509.load_pem_x509_certificates(bundle.encode())]
     good = dict.fromkeys(each for each in found if each.not_valid_after_utc > now - _SLACK)

@@ -12,7 +12,7 @@ import gzip
 import hashlib
 import ssl
 import zlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
@@ -44,7 +44,7 @@ from engine.apiserver.query_string import read_query
 from engine.apiserver.registry.representation import is_for_a_person, likes_yaml
 from engine.apiserver.sockets import serve_socket
 from engine.apiserver.whole_answers import WholeAnswer, is_written_at_once
-from engine.client_certificates import is_verified
+from engine.client_certificates import issued
 from engine.tasks import Supervisor
 from engine.world import World
 
@@ -63,9 +63,18 @@ class HttpServer:
     """`start` listens, raising OSError where it cannot; `port` is the port in use."""
 
     def __init__(
-        self, handler: Handler, *, host: str, port: int, ssl_context: ssl.SSLContext | None, world: World
+        self,
+        handler: Handler,
+        *,
+        host: str,
+        port: int,
+        ssl_context: ssl.SSLContext | None,
+        world: World,
+        apart: Sequence[str] = (),
     ) -> None:
+        """`apart` are headers, or how their names begin, whose values are not to be joined by commas."""
         self.host = host
+        self._apart = ("impersonate-", *(name.lower() for name in apart))
         self.port = port
         self._handler = handler
         self._context = ssl_context
@@ -117,7 +126,7 @@ class HttpServer:
             return refused
         if not await body_invited(incoming):
             return _closing(417)
-        request = await _request(incoming)
+        request = await _request(incoming, self._apart)
         response = await self._handler.handle(request)
         if response.upgrade is not None:
             return await serve_socket(incoming, response.upgrade)
@@ -306,7 +315,7 @@ async def _body(incoming: web.BaseRequest) -> bytes | None:
     return b"".join(parts)
 
 
-async def _request(incoming: web.BaseRequest) -> Request:
+async def _request(incoming: web.BaseRequest, apart: tuple[str, ...]) -> Request:
     """The request as the chain sees it."""
     body = await _body(incoming)
     headers: dict[str, str] = {}
@@ -317,7 +326,7 @@ async def _request(incoming: web.BaseRequest) -> Request:
         if key not in headers:
             headers[key] = value
         elif key != "authorization":  # of which the first one counts
-            between = "\n" if key.startswith("impersonate-") else ", "
+            between = "\n" if key.startswith(apart) else ", "
             headers[key] = f"{headers[key]}{between}{value}"
     url = incoming.rel_url
     query = url.raw_query_string
@@ -365,7 +374,10 @@ def _subject(tls: ssl.SSLObject) -> ClientCertificate | None:
                 uids.append(value)
     fingerprint = hashlib.sha256(tls.getpeercert(True) or b"").hexdigest()
     ends = float(ssl.cert_time_to_seconds(peer["notAfter"]))
-    return ClientCertificate(name, tuple(organizations), fingerprint, tuple(uids), is_verified(tls), ends)
+    whose = issued(tls)
+    return ClientCertificate(
+        name, tuple(organizations), fingerprint, tuple(uids), whose.to_client, ends, of_proxy=whose.to_proxy
+    )
 
 
 def _member(text: bytes) -> bytes:

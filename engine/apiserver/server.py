@@ -297,7 +297,13 @@ class ApiServer:
 
         self._identity = IdentityLease(self._loopback, world, self.config.name)
         self._trust = AuthenticationTrust(
-            self.config.root_ca, store, lookup, self._loopback, world.clock, release=definitions.release
+            self.config.root_ca,
+            self.config.request_headers,
+            store,
+            lookup,
+            self._loopback,
+            world.clock,
+            release=definitions.release,
         )
         self._tracking = LegacyTokenTracking(store, lookup, self._loopback, world.clock)
         self._repair: ServiceIpRepair | None = None
@@ -380,7 +386,8 @@ class ApiServer:
     def _config_maps(self) -> Sequence[Object]:
         """Those in kube-system that this server keeps, as a new cluster has them."""
         now, release = self._world.clock.now(), self.backend.definitions.release
-        trust = trust_config_map(self.config.root_ca, now, release) if self.config.root_ca else None
+        ca, headers = self.config.root_ca, self.config.request_headers
+        trust = trust_config_map(ca, headers, now, release) if ca else None
         tracking = tracking_config_map(now) if release >= TRACKED_SINCE else None
         return [each for each in (trust, tracking) if each is not None]
 

@@ -18,6 +18,7 @@ from engine.folder import ClusterFolder, ClusterRunningError, FolderError, Runni
 from ktui.commands import UsageError
 from ktui.commands.suggesting import SuggestingCommand
 from ktui.engine_process import UpOptions
+from ktui.server_flags import with_server_flags
 
 DEFAULT_NAME = "default"
 STOP_SECONDS = 30.0  # a busy machine that ends 10,000 Pods may need half of them
@@ -38,6 +39,7 @@ def declare(app: typer.Typer) -> None:
     app.command()(kubeconfig)
 
 
+@with_server_flags
 def up(
     context: typer.Context,
     name: Name = DEFAULT_NAME,
@@ -60,36 +62,6 @@ def up(
     ] = "",
     scheduler_config: Annotated[
         str, typer.Option(metavar="FILE", help="A KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1).")
-    ] = "",
-    audit_policy_file: Annotated[
-        str, typer.Option(metavar="FILE", help="An audit policy (audit.k8s.io/v1): which requests are told of.")
-    ] = "",
-    audit_log_path: Annotated[
-        str, typer.Option(metavar="FILE", help="Where they are told of, as lines of JSON; - for standard output.")
-    ] = "",
-    enable_admission_plugins: Annotated[
-        str, typer.Option(metavar="NAMES", help="Besides those that are on by default, as in AlwaysPullImages.")
-    ] = "",
-    disable_admission_plugins: Annotated[
-        str, typer.Option(metavar="NAMES", help="Of those that are on by default, as in PodSecurity,Priority.")
-    ] = "",
-    admission_control_config_file: Annotated[
-        str, typer.Option(metavar="FILE", help="An AdmissionConfiguration: of PodSecurity, webhooks and others.")
-    ] = "",
-    authorization_mode: Annotated[
-        str, typer.Option(metavar="MODES", help="Who is asked what one may: of Node, RBAC, AlwaysAllow, AlwaysDeny.")
-    ] = "Node,RBAC",
-    anonymous_auth: Annotated[
-        str, typer.Option(metavar="BOOL", help="Whether who shows no credential is anonymous; false refuses them.")
-    ] = "true",
-    token_auth_file: Annotated[
-        str, typer.Option(metavar="FILE", help='Tokens of users, as lines of token,name,uid,"group1,group2".')
-    ] = "",
-    cors_allowed_origins: Annotated[
-        str,
-        typer.Option(
-            metavar="PATTERNS", help="Origins whose web pages may read answers, as in '//localhost(:|$)', with commas."
-        ),
     ] = "",
     store: Annotated[
         Literal["sqlite", "etcd"], typer.Option(help="Where objects are kept: a SQLite log, or a real etcd.")
@@ -117,6 +89,7 @@ def up(
         float, typer.Option(min=0, help="With --detach: seconds to wait for the nodes; 0: only for the API.")
     ] = 10,
     announce: Annotated[bool, typer.Option("--announce", hidden=True)] = False,
+    **server: str,
 ) -> None:
     """Start a cluster without a screen."""
     options = UpOptions(
@@ -130,15 +103,6 @@ def up(
         ephemeral=ephemeral,
         scheduler_config=scheduler_config,
         watch_cache_sizes=watch_cache_sizes,
-        audit_policy_file=audit_policy_file,
-        audit_log_path=audit_log_path,
-        enable_admission_plugins=enable_admission_plugins,
-        disable_admission_plugins=disable_admission_plugins,
-        admission_control_config_file=admission_control_config_file,
-        authorization_mode=authorization_mode,
-        anonymous_auth=anonymous_auth,
-        token_auth_file=token_auth_file,
-        cors_allowed_origins=cors_allowed_origins,
         store=store,
         etcd_endpoints=etcd_endpoints,
         etcd_cafile=etcd_cafile,
@@ -148,6 +112,7 @@ def up(
         auto_compaction_retention=auto_compaction_retention,
         auto_compaction_revisions=auto_compaction_revisions,
         quota_backend_bytes=quota_backend_bytes,
+        **server,
     )
     if detach:
         from ktui.commands.detached import start

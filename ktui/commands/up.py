@@ -29,6 +29,7 @@ from engine.latency import PROFILES, ProfileError, load_profile
 from engine.serve import ServeError, serve
 from engine.store import StoreError
 from ktui.commands import UsageError
+from ktui.commands.front_options import proxy_fields
 from ktui.commands.lifecycle import DEFAULT_NAME, tell_running
 from ktui.engine_collector import RestingCollector, tame_the_collector
 from ktui.engine_process import UpOptions
@@ -119,6 +120,7 @@ def configure(options: UpOptions) -> ClusterConfig:
             token_auth_file=token_file(options.token_auth_file),
             cors_allowed_origins=allowed_origins(options.cors_allowed_origins),
             watch_cache_sizes=parse_sizes(options.watch_cache_sizes),
+            **proxy_fields(options, _say),
             **store_fields(options),
         )
     except ValidationError as error:

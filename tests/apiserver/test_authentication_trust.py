@@ -18,7 +18,7 @@ from engine.api.types import CONFIGMAPS, Object
 from engine.apiserver.server import ApiServer
 from engine.client import Client, InProcessTransport
 from engine.clock import VirtualClock
-from engine.config import ClusterConfig
+from engine.config import ClusterConfig, RequestHeaders
 from engine.store.sqlite import SqliteStore
 from engine.world import World
 from tests.apiserver.conftest import ADMIN
@@ -143,4 +143,31 @@ async def test_headers_of_uids_are_newer(
     await world.clock.sleep(61)
     data = (await found(client))["data"]
     assert ("requestheader-uid-headers" in data) is told
+    await server.stop()
+
+
+async def test_the_proxies_of_a_server_are_told_of(
+    world: World, store: SqliteStore, root_ca: str, virtual_clock: VirtualClock
+) -> None:
+    """Besides those of another server, whose headers and names come first."""
+    proxies, other = (certificate(name, virtual_clock.now()) for name in ("front-proxy-ca", "other"))
+    config = ClusterConfig(root_ca=root_ca, request_headers=RequestHeaders(client_ca=proxies))
+    server = ApiServer(world, store, config=config)
+    await server.start()
+    client = Client(InProcessTransport(server, ADMIN), user_agent="kubectl")
+    mine = {
+        CLIENT_CA: root_ca,
+        PROXY_CA: proxies,
+        "requestheader-allowed-names": '["front-proxy-client"]',
+        "requestheader-extra-headers-prefix": '["X-Remote-Extra-"]',
+        "requestheader-group-headers": '["X-Remote-Group"]',
+        "requestheader-username-headers": '["X-Remote-User"]',
+    }
+    made = await found(client)
+    assert made["data"] == mine
+    said = {PROXY_CA: other, "requestheader-allowed-names": '["other"]'}
+    await client.update(CONFIGMAPS, {**made, "data": said})
+    await virtual_clock.sleep(61)
+    both = {**mine, PROXY_CA: other + proxies, "requestheader-allowed-names": '["other","front-proxy-client"]'}
+    assert (await found(client))["data"] == both
     await server.stop()

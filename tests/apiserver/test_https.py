@@ -36,6 +36,7 @@ from engine.apiserver.http import GZIP_ABOVE, HttpServer
 from engine.apiserver.server import ApiServer
 from engine.client import Client, InProcessTransport
 from engine.clock import Clock
+from engine.config import ClusterConfig, RequestHeaders
 from engine.pki import ADMIN, VALIDITY, Authority, ClusterPki, KeyPair
 from engine.store.sqlite import SqliteStore
 from engine.world import World
@@ -109,9 +110,17 @@ async def served(tmp_path: Path) -> AsyncIterator[Served]:
     world = World.create(clock=Clock(), seed=1)
     pki = kept_pki(tmp_path, ["127.0.0.1"], datetime.now(UTC))
     store = await SqliteStore.open(None, clock=world.clock)
-    server = ApiServer(world, store)
+    headers = RequestHeaders(client_ca=pki.front_proxy_authority.pair.certificate.decode())
+    server = ApiServer(world, store, config=ClusterConfig(request_headers=headers))
     await server.start()
-    http = HttpServer(server, host="127.0.0.1", port=0, ssl_context=pki.server_context(tmp_path), world=world)
+    http = HttpServer(
+        server,
+        host="127.0.0.1",
+        port=0,
+        ssl_context=pki.server_context(tmp_path),
+        world=world,
+        apart=headers.names,
+    )
     await http.start()
     client = Client(InProcessTransport(server, ADMIN), user_agent="test")
     await client.create(SERVICE_ACCOUNTS, account("default"), namespace="default")
@@ -119,6 +128,18 @@ async def served(tmp_path: Path) -> AsyncIterator[Served]:
     await http.stop()
     await server.stop()
     await store.close()
+
+
+async def test_proxies_say_for_whom_they_ask(served: Served) -> None:
+    """What is between two groups is no comma, which the name of one may hold."""
+    headers = [("X-Remote-User", "Bob"), ("X-Remote-Group", "a,b"), ("X-Remote-Group", "c")]
+    review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+    path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+    for pair, wanted in ((served.pki.front_proxy, ["a,b", "c"]), (served.pki.admin, ["system:masters"])):
+        async with served.session(pair) as session, session.post(path, json=review, headers=headers) as answer:
+            assert (await answer.json())["status"]["userInfo"]["groups"] == [*wanted, "system:authenticated"]
+    async with served.session(served.pki.front_proxy) as session, session.get("/api") as answer:
+        assert answer.status == 401  # it is no client, and asks for nobody
 
 
 WEB = yaml.safe_dump(deployment(replicas=3))

@@ -6,11 +6,13 @@ Only those that this server knows of: what stands here is true of it.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 from engine.apiserver.authentication.tokens import ISSUER
 from engine.apiserver.fairness.levels import SEATS
 from engine.apiserver.services.service_pools import NODE_PORTS, PortRange
 from engine.config import ClusterConfig
+from engine.folder import ClusterFolder
 
 _MUTATING = 200
 
@@ -41,12 +43,30 @@ def flags(config: ClusterConfig, *, secure_port: int) -> dict[str, str]:
         "max-requests-inflight": str(SEATS - _MUTATING),
         "profiling": "false",
         "secure-port": str(secure_port),
+        **_proxies(config),
         "service-account-issuer": _list((ISSUER,)),
         "service-cluster-ip-range": config.service_cidr,
         "service-node-port-range": PortRange(NODE_PORTS).span,
         "token-auth-file": str(config.token_auth_file or ""),
         "watch-cache": "true",
         "watch-cache-sizes": _list(sizes),
+    }
+
+
+def _proxies(config: ClusterConfig) -> dict[str, str]:
+    headers = config.request_headers
+    if not headers.client_ca:
+        return {}
+    pki = ClusterFolder(config.data_folder).pki if config.data_folder is not None else Path()
+    return {
+        "proxy-client-cert-file": str(config.proxy_client_cert_file or pki / "front-proxy-client.crt"),
+        "proxy-client-key-file": str(config.proxy_client_key_file or pki / "front-proxy-client.key"),
+        "requestheader-allowed-names": _list(headers.allowed_names),
+        "requestheader-client-ca-file": str(headers.client_ca_file or pki / "front-proxy-ca.crt"),
+        "requestheader-extra-headers-prefix": _list(headers.extra_headers_prefix),
+        "requestheader-group-headers": _list(headers.group_headers),
+        "requestheader-uid-headers": _list(headers.uid_headers),
+        "requestheader-username-headers": _list(headers.username_headers),
     }
 
 

@@ -1,0 +1,76 @@
+"""The flags of a kube-apiserver that `ktui up` takes under their own names, all texts: defined once, for the command
+line, for who starts an engine and for who configures a cluster."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import Field, dataclass, field, fields
+from typing import Annotated, Any
+
+import typer
+
+_FILE = "FILE"
+
+
+def _flag(metavar: str, told: str, default: str = "") -> str:
+    return field(default=default, metadata={"metavar": metavar, "help": told})
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFlags:
+    audit_policy_file: str = _flag(_FILE, "An audit policy (audit.k8s.io/v1): which requests are told of.")
+    audit_log_path: str = _flag(_FILE, "Where they are told of, as lines of JSON; - for standard output.")
+    enable_admission_plugins: str = _flag("NAMES", "Besides those that are on by default, as in AlwaysPullImages.")
+    disable_admission_plugins: str = _flag("NAMES", "Of those that are on by default, as in PodSecurity,Priority.")
+    admission_control_config_file: str = _flag(_FILE, "An AdmissionConfiguration: of PodSecurity, webhooks and others.")
+    authorization_mode: str = _flag(
+        "MODES", "Who is asked what one may: of Node, RBAC, AlwaysAllow, AlwaysDeny.", "Node,RBAC"
+    )
+    anonymous_auth: str = _flag("BOOL", "Whether who shows no credential is anonymous; false refuses them.", "true")
+    token_auth_file: str = _flag(_FILE, 'Tokens of users, as lines of token,name,uid,"group1,group2".')
+    cors_allowed_origins: str = _flag(
+        "PATTERNS", "Origins whose web pages may read answers, as in '//localhost(:|$)', with commas."
+    )
+    requestheader_client_ca_file: str = _flag(
+        _FILE, "CA of proxies that say in headers for whom they ask. Default: the cluster's own front-proxy-ca."
+    )
+    requestheader_allowed_names: str = _flag(
+        "NAMES", "Common names of such proxies; none allows all of that CA.", "front-proxy-client"
+    )
+    requestheader_username_headers: str = _flag("HEADERS", "Where proxies tell who asks.", "X-Remote-User")
+    requestheader_uid_headers: str = _flag("HEADERS", "Where they tell the UID, as in X-Remote-Uid.")
+    requestheader_group_headers: str = _flag("HEADERS", "Where they tell the groups.", "X-Remote-Group")
+    requestheader_extra_headers_prefix: str = _flag(
+        "PREFIXES", "How headers begin by which they tell more.", "X-Remote-Extra-"
+    )
+    proxy_client_cert_file: str = _flag(
+        _FILE, "Shown to aggregated API servers. Default: the cluster's own front-proxy-client."
+    )
+    proxy_client_key_file: str = _flag(_FILE, "Key of that certificate.")
+
+    def flags_given(self) -> Iterator[str]:
+        """Those that are not as they are without, as words of a command line."""
+        for each in fields(ServerFlags):
+            if (value := getattr(self, each.name)) != each.default:
+                yield f"--{each.name.replace('_', '-')}={value}"
+
+
+def with_server_flags(command: Callable[..., None]) -> Callable[..., None]:
+    """A command that takes them in place of its `**` parameter, as options of the command line."""
+    signature = inspect.signature(command, eval_str=True)
+    own = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+    place = next(at for at, each in enumerate(own) if each.name == "store")
+    given = [_parameter(each) for each in fields(ServerFlags)]
+    parameters = [*own[:place], *given, *own[place:]]
+    keywords = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in parameters]
+    command.__dict__["__signature__"] = signature.replace(parameters=keywords)
+    command.__annotations__ = {each.name: each.annotation for each in parameters}
+    return command
+
+
+def _parameter(each: Field[Any]) -> inspect.Parameter:
+    option = typer.Option(**each.metadata)
+    return inspect.Parameter(
+        each.name, inspect.Parameter.KEYWORD_ONLY, default=each.default, annotation=Annotated[str, option]
+    )
