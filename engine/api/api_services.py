@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.api.crd.naming import condition, with_condition
+from engine.api.crd.naming import condition, find_condition, with_condition
 from engine.api.resource_metrics import stands_for_it
 from engine.api.resources import Priority
 from engine.api.types import Object
@@ -89,10 +89,27 @@ def available_locally(status: Object, *, now: str) -> Object:
     return with_condition(status, verdict, now=now)
 
 
+def path_of(spec: Object) -> str:
+    """What a server is asked for to see whether it is there."""
+    return f"/apis/{spec['group']}/{spec['version']}" if spec.get("group") else f"/api/{spec['version']}"
+
+
+def is_unanswered(status: Object) -> bool:
+    """Whether all is as it should be but for the server's answer."""
+    found = find_condition({"status": status}, "Available")
+    return found is not None and found["reason"] == _UNANSWERED
+
+
+def answered(api_service: Object, problem: str, *, now: str) -> Object:
+    """The status of an APIService whose server was asked: what is wrong with its answer, "" for nothing."""
+    verdict = condition("Available", "False", _UNANSWERED, problem) if problem else _PASSED
+    return with_condition(api_service.get("status") or {}, verdict, now=now)
+
+
 def availability(api_service: Object, service: Object | None, slices: Sequence[Object], *, now: str) -> Object:
     """The status of an APIService that names a Service, which may be None, with that Service's EndpointSlices."""
     spec = api_service["spec"]
-    path = f"/apis/{spec['group']}/{spec['version']}" if spec.get("group") else f"/api/{spec['version']}"
+    path = path_of(spec)
     simulated = stands_for_it(spec)
     if simulated and service is None:  # metrics-server needs no Service to be simulated; one that there is must do
         verdict = _PASSED

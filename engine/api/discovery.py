@@ -134,9 +134,13 @@ def aggregated(registry: ResourceRegistry, *, core: bool) -> Object:
 
 
 def _aggregated_version(registry: ResourceRegistry, group: str, version: str) -> Object:
-    """Of a version of another server, none of which there is here, no resources are known."""
+    """Of a version of another server that never answered no resources are known."""
     if version in registry.elsewhere.get(group, ()):
-        return {"version": version, "freshness": "Stale"}
+        known = registry.described.get((group, version))
+        if known is None:
+            return {"version": version, "freshness": "Stale"}
+        shown = {"resources": known.resources} if known.resources else {}
+        return {"version": version, **shown, "freshness": "Current" if known.fresh else "Stale"}
     resources = [_aggregated_resource(info) for info in registry.in_version(group, version)]
     return {"version": version, "resources": resources, "freshness": "Current"}
 

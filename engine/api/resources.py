@@ -16,7 +16,7 @@ from typing import NamedTuple
 from engine.api.extension import Extension
 from engine.api.resource_table import FACTS, GROUP_ORDER, SERVED_BETAS, Facts
 from engine.api.schema import Definitions, load_definitions, resolve_version
-from engine.api.types import GVK, GVR
+from engine.api.types import GVK, GVR, Object
 
 _VERSION = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
 _MATURITY = {None: 2, "beta": 1, "alpha": 0}
@@ -86,12 +86,23 @@ class Priority(NamedTuple):
     version: int
 
 
+class Described(NamedTuple):
+    """What another server said of a group version: its resources as the aggregated document has them, whether that is
+    so now, and where its OpenAPI document is ("" for none)."""
+
+    resources: list[Object]
+    fresh: bool
+    openapi: str
+
+
 class ResourceRegistry:
     """Resources in discovery order: by group priority, then version, then name. Never changed once made."""
 
     generation = 0  # counts how often the resources have changed, where they do
     # Versions by group that APIServices give to servers of others: known of, not served here.
     elsewhere: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    # By group and version, what is known of those.
+    described: Mapping[tuple[str, str], Described] = MappingProxyType({})
     # By group and version, what APIServices say of their places in discovery, where it is not what this server says.
     priorities: Mapping[tuple[str, str], Priority] = MappingProxyType({})
 

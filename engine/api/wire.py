@@ -161,6 +161,7 @@ class Response:
     `wire` is a JSON body as it is written, where it came over a socket or more than its value counts.
     `sized` is told how many bytes the body came to, by who writes it to a socket.
     `packs` says that a stream is compressed as it goes, for who takes that.
+    `relayed` says that it is another server's, and nothing of it to be changed.
     """
 
     status: int = 200
@@ -174,6 +175,7 @@ class Response:
     wire: bytes = b""
     sized: Callable[[int], None] | None = None
     packs: bool = False
+    relayed: bool = False
 
 
 class Handler(Protocol):

@@ -16,6 +16,7 @@ from typing import Any
 
 from engine.api.errors import ApiError, PlainTextError, bad_request, internal, unavailable
 from engine.api.wire import PROTOBUF, Request, Response
+from engine.apiserver.aggregation.aggregator import Aggregator
 from engine.apiserver.audit import Auditor
 from engine.apiserver.authentication import UnionAuthenticator
 from engine.apiserver.authentication.constrained_impersonation import Impersonation
@@ -80,6 +81,7 @@ class Chain:
         deadlines: Deadlines,
         protobuf: ProtobufAnswers,
         cross_origin: CrossOrigin,
+        aggregator: Aggregator,
         auditor: Auditor | None = None,
     ) -> None:
         self._world = world
@@ -97,6 +99,7 @@ class Chain:
         self._deadlines = deadlines
         self._protobuf = protobuf
         self._cross_origin = cross_origin
+        self._aggregator = aggregator
         self._auditor = auditor
 
     async def handle(self, request: Request) -> Response:
@@ -121,7 +124,7 @@ class Chain:
         if call.payload:
             self._payloads.keep(call.payload, request, response)
         self._say_more(call, response)
-        if PROTOBUF in request.headers.get("accept", ""):
+        if PROTOBUF in request.headers.get("accept", "") and not response.relayed:
             await self._protobuf.convert(request, response)
         return response
 
@@ -236,6 +239,8 @@ class Chain:
         else:
             await self._admit_write(call)
         check_start(call.request)
+        if (api_service := self._aggregator.elsewhere(info)) is not None:
+            return await self._aggregator.relay(call, api_service)
         if not info.is_resource:
             response = await self._nonresource.answer(call)
             call.handled = True

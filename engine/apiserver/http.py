@@ -178,7 +178,7 @@ class HttpServer:
         else:
             data = await self._encoded(request, response, headers)
         headers = {**_NOT_KEPT, **headers}
-        if len(data) > GZIP_ABOVE and _takes_gzip(request.headers.get("accept-encoding", "")):
+        if not response.relayed and len(data) > GZIP_ABOVE and _takes_gzip(request.headers.get("accept-encoding", "")):
             # In a thread: the bytes are nobody else's, and the loop goes on.
             data = await asyncio.to_thread(gzip.compress, data, 1)
             headers |= _GZIP

@@ -22,9 +22,11 @@ from engine.api.golang.yaml_writer import dump
 from engine.api.openapi import proto_v3
 from engine.api.openapi.documents import OpenApi
 from engine.api.openapi.proto import MEDIA_TYPES
+from engine.api.types import Object
 from engine.api.version_info import version_info
 from engine.api.wire import JSON, PROTOBUF, YAML, Request, Response
 from engine.apiserver import fairness
+from engine.apiserver.aggregation.aggregator import Aggregator
 from engine.apiserver.authentication.discovery import CACHED, CONFIGURATION_PATH, KEYS_PATH, KEYS_TYPE
 from engine.apiserver.authentication.tokens import TokenIssuer
 from engine.apiserver.backend import Backend
@@ -42,7 +44,6 @@ from engine.apiserver.registry.accept import accepted_clauses
 from engine.apiserver.registry.representation import is_for_a_person, likes_yaml
 from engine.apiserver.routing import (
     PAGE_NOT_FOUND,
-    away,
     check_discovery_accept,
     check_method,
     check_service_accept,
@@ -64,11 +65,13 @@ class NonResource:
         requests: RequestMetrics,
         issuer: TokenIssuer,
         levels: PriorityLevels,
+        aggregator: Aggregator,
         flags: dict[str, str],
         families: Callable[[], Iterable[Family]],
     ) -> None:
         self.health = Health(backend.storage.store, backend.definitions.release)
         self._levels = levels
+        self._aggregator = aggregator
         self._families = families
         self._issuer = issuer
         self._requests = requests
@@ -160,8 +163,6 @@ class NonResource:
                 return _present(discovery.api_resource_list(resources, "", version))
             case ["apis", group]:
                 return _present(discovery.api_group(resources, group))
-            case ["apis", group, version] if version in resources.elsewhere.get(group, ()):
-                raise away()
             case ["apis", group, version]:
                 return _present(discovery.api_resource_list(resources, group, version))
         return None
@@ -182,7 +183,10 @@ class NonResource:
     async def _openapi(self, call: Call, path: str) -> Response:
         documents = self._documents
         if path == "/openapi/v3":  # the index has one form, whatever is asked for
-            return self._document(call, path, lambda: documents.index, headers={})
+            return self._document(call, path, self._openapi_index, headers={})
+        if (elsewhere := self._described_elsewhere(path)) is not None:
+            api_service, target = elsewhere
+            return await self._aggregator.openapi(call.request, api_service, target)
         accept = call.request.headers.get("accept", "")
         kind = JSON
         make: Callable[[], bytes | None]
@@ -216,6 +220,23 @@ class NonResource:
         if call.request.headers.get("if-none-match") == headers["etag"]:
             return Response(304, None, headers)
         return Response(200, orjson.loads(body) if call.request.in_process and kind == JSON else body, headers)
+
+    def _openapi_index(self) -> Object:
+        """With the documents of other servers."""
+        paths: Object = dict(self._documents.index["paths"])
+        for (group, version), known in self._backend.resources.described.items():
+            if known.openapi:
+                paths[f"apis/{group}/{version}"] = {"serverRelativeURL": known.openapi}
+        return {"paths": dict(sorted(paths.items()))}
+
+    def _described_elsewhere(self, path: str) -> tuple[Object, str] | None:
+        """The APIService whose server has an OpenAPI document, and where."""
+        described = self._backend.resources.described
+        match path.removeprefix("/openapi/v3/").split("/"):
+            case ["apis", group, version] if (known := described.get((group, version))) is not None and known.openapi:
+                api_service = self._aggregator.given_away(group, version)
+                return None if api_service is None else (api_service, known.openapi)
+        return None
 
     def _in_a_year(self) -> str:
         now = self._backend.world.clock.now()

@@ -38,7 +38,9 @@ from engine.apiserver.admission.choice import Choice
 from engine.apiserver.admission.configuration import load_configuration
 from engine.apiserver.admission.metrics import AdmissionMetrics
 from engine.apiserver.admission.plugins import all_plugins
+from engine.apiserver.aggregation.aggregator import Aggregator
 from engine.apiserver.aggregation.api_services import ApiServices
+from engine.apiserver.aggregation.remote_servers import RemoteServers
 from engine.apiserver.audit import Auditor, load_policy
 from engine.apiserver.audit.log import AuditLog
 from engine.apiserver.audit.metrics import AuditMetrics
@@ -85,6 +87,7 @@ from engine.apiserver.registry.update import Updater
 from engine.apiserver.registry.watch import WatchOpener
 from engine.apiserver.resource_metrics import ResourceMetrics
 from engine.apiserver.rest import Connector, Rest
+from engine.apiserver.service_resolver import ServiceResolver
 from engine.apiserver.services.default_service_cidr import DefaultServiceCidr
 from engine.apiserver.services.kubernetes_service import KubernetesService, MasterLeases
 from engine.apiserver.services.range_repair import RangeRepair
@@ -248,7 +251,9 @@ class ApiServer:
             registry=resources,
         )
         rest.definitions = self._definitions
-        self._api_services = ApiServices(self.backend, self._tasks, registry=resources)
+        self._servers = RemoteServers(ServiceResolver(lookup), self.config, world.clock, definitions.release)
+        self._api_services = ApiServices(self.backend, self._tasks, registry=resources, servers=self._servers)
+        aggregator = Aggregator(self._servers, self._api_services.elsewhere, self.config.request_headers)
         self._definitions.on_change = self._api_services.changed
         storage.converter = WebhookConverter(lookup, rng.stream("conversions"))
         payloads = Payloads(definitions)
@@ -264,6 +269,7 @@ class ApiServer:
             requests,
             issuer,
             levels,
+            aggregator,
             flags=flags(self.config, secure_port=_SECURE_PORT),
             families=lambda: (
                 *accesses.families(),
@@ -292,6 +298,7 @@ class ApiServer:
             deadlines=Deadlines(world, self._tasks),
             protobuf=ProtobufAnswers(encoder, world.clock),
             cross_origin=CrossOrigin(self.config.cors_allowed_origins),
+            aggregator=aggregator,
             auditor=self._auditor,
         )
 
@@ -437,6 +444,7 @@ class ApiServer:
         if self._auditor is not None:
             await self._auditor.log.flush()
         await self._tasks.close()
+        await self._servers.close()
 
     async def handle(self, request: Request) -> Response:
         """Raises ConnectionRefusedError where the server is stopped: in this process, too, it is away then."""

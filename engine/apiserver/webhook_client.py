@@ -20,10 +20,10 @@ import aiohttp
 import orjson
 
 from engine.api.golang.forms import Struct, UnmarshalError
-from engine.api.types import ENDPOINT_SLICES, ENDPOINTS, GVK, SERVICES, Object
+from engine.api.types import GVK, Object
 from engine.apiserver.lookup import Lookup
 from engine.apiserver.metrics.waits import waiting
-from engine.apiserver.service_endpoints import Endpoint, leads_from, of_endpoints, of_slices
+from engine.apiserver.service_resolver import ResolveError, ServiceResolver, SimulatedError
 from engine.apiserver.webhook_answers import answered, failure
 from engine.apiserver.webhook_credentials import Credentials
 from engine.http_errors import post_error
@@ -71,7 +71,7 @@ class _Answer(NamedTuple):
 
 class WebhookClient:
     def __init__(self, lookup: Lookup, credentials: Credentials | None = None) -> None:
-        self._lookup = lookup
+        self._services = ServiceResolver(lookup)
         self._credentials = credentials or Credentials()
 
     async def post(self, config: Object, body: Object, *, timeout: float, form: Struct) -> Object:
@@ -145,25 +145,16 @@ class WebhookClient:
         return _Address(shown, f"https://{host}:{real_port}{path}", server_name, f"{server_name}:{port}")
 
     async def _endpoint(self, shown: str, namespace: str, name: str, port: int) -> tuple[str, int]:
-        service = await self._lookup.find(SERVICES, namespace, name)
-        if service is None:
-            raise WebhookError(f'Post "{shown}": service "{name}" not found')
-        spec = service["spec"]
-        if spec.get("type") == "ExternalName":
-            return str(spec["externalName"]), port
-        if spec.get("clusterIP") == "None" and spec.get("type") == "ClusterIP":
-            raise WebhookError(f'Post "{shown}": cannot route to service with ClusterIP "None"')
-        wanted = next((each for each in spec.get("ports") or () if each["port"] == port), None)
-        if wanted is None:
-            raise WebhookError(f'Post "{shown}": no service port {port} found for service "{name}"')
-        slices, port_name = await self._lookup.all(ENDPOINT_SLICES, namespace), wanted.get("name", "")
-        if any(leads_from(each, name) for each in slices):
-            found = next(of_slices(service, slices, port_name), None)
-        else:
-            found = next(of_endpoints(await self._lookup.find(ENDPOINTS, namespace, name), port_name), None)
-        if found is None:
-            raise WebhookError(f'Post "{shown}": no endpoints available for service "{name}"')
-        return _real(shown, name, found), found.port
+        try:
+            host, real_port, _ = await self._services.resolve(namespace, name, port)
+        except SimulatedError as error:
+            raise WebhookError(
+                f'Post "{shown}": service "{name}" leads to pod "{error}", which is simulated by ktui: no server runs '
+                "in it; use clientConfig.url, a Service of type ExternalName or endpoints of your own"
+            ) from None
+        except ResolveError as error:
+            raise WebhookError(f'Post "{shown}": {error}') from None
+        return host, real_port
 
 
 def _wait(code: int, after: str) -> int | None:
@@ -185,12 +176,3 @@ async def _pause(seconds: int, deadline: float) -> None:
 def _cleaned(path: str) -> str:
     """As Go's path.Join makes it."""
     return normpath(f"/{path.lstrip('/')}")
-
-
-def _real(shown: str, service: str, endpoint: Endpoint) -> str:
-    if endpoint.target.get("kind") == "Pod":
-        raise WebhookError(
-            f'Post "{shown}": service "{service}" leads to pod "{endpoint.target.get("name")}", which is simulated by '
-            "ktui: no server runs in it; use clientConfig.url, a Service of type ExternalName or endpoints of your own"
-        )
-    return f"[{endpoint.ip}]" if ":" in endpoint.ip else endpoint.ip

@@ -122,12 +122,8 @@ class User:
         """Show the user's certificate where the server asks for one. Raises CredentialsError."""
         try:
             certificate, key = self._part("client-certificate"), self._part("client-key")
-            if not certificate:
-                return
-            with NamedTemporaryFile() as file:  # the only way in which Python takes them
-                file.write(certificate + b"\n" + key)
-                file.flush()
-                context.load_cert_chain(file.name)
+            if certificate:
+                show_certificate(context, certificate, key)
         except (OSError, ValueError) as error:
             raise CredentialsError(f"tls: {error}") from error
 
@@ -135,6 +131,15 @@ class User:
         if data := self._said.get(f"{name}-data"):
             return b64decode(data)
         return Path(self._said[name]).read_bytes() if self._said.get(name) else b""
+
+
+def show_certificate(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
+    """Show a certificate (PEM) where a server asks for one. Raises OSError (ssl.SSLError is one) or ValueError for
+    what is none with its key."""
+    with NamedTemporaryFile() as file:  # the only way in which Python takes them
+        file.write(certificate + b"\n" + key)
+        file.flush()
+        context.load_cert_chain(file.name)
 
 
 def _read(file: Path) -> Any:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import ssl
 from collections.abc import Callable
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
 
 from cryptography import x509
 
+from engine.apiserver.webhook_credentials import show_certificate
 from engine.config import RequestHeaders
 from ktui.commands import UsageError
 from ktui.server_flags import ServerFlags
@@ -78,16 +78,11 @@ def _certificates(flag: str, file: Path) -> str:
 
 
 def _check_pair(certificate: Path, key: Path) -> None:
-    both = _read("proxy-client-cert-file", certificate) + "\n" + _read("proxy-client-key-file", key)
-    with NamedTemporaryFile() as file:  # the only way in which Python takes them
-        file.write(both.encode())
-        file.flush()
-        try:
-            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_cert_chain(file.name)
-        except (ssl.SSLError, ValueError):
-            raise UsageError(
-                f"--proxy-client-cert-file: {certificate} and {key} are no certificate and its key"
-            ) from None
+    both = _read("proxy-client-cert-file", certificate), _read("proxy-client-key-file", key)
+    try:
+        show_certificate(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), both[0].encode(), both[1].encode())
+    except (ssl.SSLError, ValueError):
+        raise UsageError(f"--proxy-client-cert-file: {certificate} and {key} are no certificate and its key") from None
 
 
 def _read(flag: str, file: Path) -> str:

@@ -2,7 +2,8 @@
 those that name another server. One such is simulated here: metrics-server.
 
 Stands where kube-aggregator's autoregister and availability controllers stand. Level-triggered: each change of an
-APIService, a Service, an EndpointSlice or of what is served makes it look at all of them.
+APIService, a Service, an EndpointSlice or of what is served makes it look at all of them. A server that really listens
+is asked whether it is there, and what it serves, again and again.
 """
 
 from __future__ import annotations
@@ -12,22 +13,33 @@ import asyncio
 from engine.api import resource_metrics
 from engine.api.api_services import (
     AUTOMANAGED,
+    answered,
     availability,
     available_locally,
+    is_unanswered,
     local_priority,
     local_service,
     name_of,
+    path_of,
     priority_of,
 )
 from engine.api.crd.naming import is_true
 from engine.api.resources import Priority, ResourceInfo
 from engine.api.types import ENDPOINT_SLICES, GVR, SERVICES, Object, copy_object
+from engine.apiserver.aggregation.remote_documents import RemoteDocuments
+from engine.apiserver.aggregation.remote_servers import (
+    AGGREGATOR,
+    DISCOVERY_SECONDS,
+    RemoteServers,
+    UnreachableError,
+)
 from engine.apiserver.backend import Backend
 from engine.apiserver.cacher.watch_cache import WatchCache
 from engine.apiserver.customresources.live import LiveRegistry
 from engine.apiserver.metrics.availability_metrics import AvailabilityMetrics
 from engine.apiserver.own_objects import NO_TIME, own_object
 from engine.apiserver.service_endpoints import leads_from
+from engine.apiserver.service_resolver import ResolveError
 from engine.metrics import Family
 from engine.store.types import StoreError, prefix_end
 from engine.tasks import Supervisor
@@ -36,16 +48,23 @@ from engine.trace import Hop
 API_SERVICES = GVR("apiregistration.k8s.io", "v1", "apiservices")
 _MANAGER = "kube-apiserver"
 AGAIN = 1.0  # seconds after which a store that failed is asked again
+RESYNC = 30.0
+_TRIES = 6  # after which the waits between two tries are no longer than that
 
 
 class ApiServices:
-    def __init__(self, backend: Backend, tasks: Supervisor, *, registry: LiveRegistry) -> None:
+    def __init__(self, backend: Backend, tasks: Supervisor, *, registry: LiveRegistry, servers: RemoteServers) -> None:
         self._backend = backend
         self._registry = registry
         self._tasks = tasks
         self._info = backend.resources.get(*API_SERVICES)
         self._changed = asyncio.Event()
-        self._remote: dict[tuple[str, str], str] = {}
+        self._remote: dict[tuple[str, str], Object] = {}
+        self._servers = servers
+        self._documents = RemoteDocuments(servers, backend.world.clock)
+        self._failures: dict[str, int] = {}  # how often those that really listen have not answered, by name
+        self._real = False  # whether there are any
+        self._again: asyncio.Task[None] | None = None
         self._cache: WatchCache | None = None
         self._metrics = AvailabilityMetrics()
 
@@ -67,6 +86,12 @@ class ApiServices:
     def changed(self) -> None:
         """What is served here has changed."""
         self._changed.set()
+
+    def elsewhere(self, group: str, version: str) -> Object | None:
+        """The APIService that gives a version to another server."""
+        if not self._remote or version not in self._registry.elsewhere.get(group, ()):
+            return None
+        return self._remote.get((group, version))
 
     def families(self) -> tuple[Family, ...]:
         """For /metrics."""
@@ -106,12 +131,34 @@ class ApiServices:
         self._note_remote(cache)
         await self._register(info)
         await self._unregister(info, cache)
+        self._real = False
+        remote = self._remote.values()
         for api_service in list(cache.objects()):
-            await self._judge(info, api_service)
+            if not api_service["spec"].get("service"):
+                await self._judge(info, api_service)
+        await asyncio.gather(*(self._judge(info, each) for each in list(remote)))
+        await cache.freshness.catch_up(self._backend.storage.store.revision)
+        self._note_remote(cache)
+        self._registry.describe(await self._documents.described(self._remote.values()))
+        self._come_again()
+
+    def _come_again(self) -> None:
+        """Look at those that really listen after half a minute, or soon if one does not answer."""
+        if self._again is not None:
+            self._again.cancel()
+            self._again = None
+        if self._real:
+            tries = min((count for count in self._failures.values() if count), default=_TRIES)
+            self._again = self._tasks.spawn(self._wake(min(RESYNC, 0.5 * 2.0**tries)), "api-services resync")
+
+    async def _wake(self, seconds: float) -> None:
+        await self._backend.world.clock.sleep(seconds)
+        self._again = None
+        self._changed.set()
 
     def _note_remote(self, cache: WatchCache) -> None:
         self._remote = {
-            (each["spec"].get("group", ""), each["spec"]["version"]): each["metadata"]["name"]
+            (each["spec"].get("group", ""), each["spec"]["version"]): each
             for each in cache.objects()
             if each["spec"].get("service")
         }
@@ -180,6 +227,8 @@ class ApiServices:
         else:
             service, slices = await self._behind(reference)
             status = availability(api_service, service, slices, now=now)
+            if is_unanswered(status) and (problem := await self._problem(api_service)) is not None:
+                status = answered(api_service, problem, now=now)
         if status == before:
             return
         name, revision = api_service["metadata"]["name"], int(api_service["metadata"]["resourceVersion"])
@@ -190,6 +239,31 @@ class ApiServices:
             cause = span.traceparent
             await self._backend.storage.replace(info, "", name, new, expected=revision, cause=cause)
         self._metrics.judged(api_service, new)
+
+    async def _problem(self, api_service: Object) -> str | None:
+        """What is wrong with the answer of a server, "" for nothing; None where none can listen."""
+        name, path = api_service["metadata"]["name"], path_of(api_service["spec"])
+        try:
+            place = await self._servers.place(api_service)
+        except ResolveError:
+            self._failures.pop(name, None)
+            return None
+        self._real = True
+        url = f"https://{place.shown}{path}"
+        try:
+            answer = await self._servers.send(
+                api_service, place, "GET", path, user=AGGREGATOR, seconds=DISCOVERY_SECONDS, checked=False
+            )
+            answer.release()
+        except UnreachableError as error:
+            problem = f'failing or missing response from {url}: Get "{url}": {error}'
+        else:
+            is_good = 200 <= answer.status < 300
+            problem = (
+                "" if is_good else f"failing or missing response from {url}: bad status from {url}: {answer.status}"
+            )
+        self._failures[name] = self._failures.get(name, 0) + 1 if problem else 0
+        return problem
 
     async def _behind(self, reference: Object) -> tuple[Object | None, list[Object]]:
         """The Service that is referred to, and its EndpointSlices."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from engine.api.resources import Priority, ResourceInfo, ResourceRegistry
+from engine.api.resources import Described, Priority, ResourceInfo, ResourceRegistry
 
 
 class LiveRegistry(ResourceRegistry):
@@ -38,6 +38,12 @@ class LiveRegistry(ResourceRegistry):
         self._by_kind = merged._by_kind
         self.__dict__.pop("groups", None)
         self.generation += 1
+
+    def describe(self, described: Mapping[tuple[str, str], Described]) -> None:
+        """Say what is known of those versions of other servers."""
+        if described != self.described:
+            self.described = described
+            self.generation += 1
 
     def give_away(
         self, elsewhere: Mapping[str, tuple[str, ...]], priorities: Mapping[tuple[str, str], Priority]
