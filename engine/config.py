@@ -64,6 +64,25 @@ class RequestHeaders(BaseModel):
         return (*self.username_headers, *self.uid_headers, *self.group_headers, *self.extra_headers_prefix)
 
 
+class AuditWebhookConfig(BaseModel):
+    """A server that audit events are sent to, and how: the names are those of --audit-webhook-*."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    config_file: Path
+    mode: Literal["batch", "blocking", "blocking-strict"] = "batch"
+    initial_backoff: float = 10.0
+    batch_buffer_size: int = 10_000
+    batch_max_size: int = 400
+    batch_max_wait: float = 30.0
+    batch_throttle_enable: bool = True
+    batch_throttle_qps: float = 10.0
+    batch_throttle_burst: int = 15
+    truncate_enabled: bool = False
+    truncate_max_batch_size: int = 10 * 1024 * 1024
+    truncate_max_event_size: int = 100 * 1024
+
+
 class ClusterConfig(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -96,6 +115,7 @@ class ClusterConfig(BaseModel):
     scheduler_config: Path | None = None  # a KubeSchedulerConfiguration; None is the default profile
     audit_policy_file: Path | None = None  # an audit.k8s.io/v1 Policy; without it nothing is told
     audit_log_path: str = ""  # the file that the audit log goes to; "-" for the standard output
+    audit_webhook: AuditWebhookConfig | None = None  # a server that is told as well
     enable_admission_plugins: tuple[str, ...] = ()  # besides those that are on by default
     disable_admission_plugins: tuple[str, ...] = ()
     admission_control_config_file: Path | None = None  # an AdmissionConfiguration (apiserver.config.k8s.io/v1)

@@ -38,7 +38,7 @@ from engine.apiserver.nonresource import NonResource
 from engine.apiserver.protobuf.answers import ProtobufAnswers
 from engine.apiserver.registry.body import TOO_DEEP
 from engine.apiserver.registry.options import manager_of
-from engine.apiserver.request_info import RequestInfo, check_path, parse
+from engine.apiserver.request_info import RequestInfo, check_path, internal_text, parse
 from engine.apiserver.rest import Rest
 from engine.apiserver.routing import check_start
 from engine.apiserver.warning_headers import warning_header
@@ -121,6 +121,8 @@ class Chain:
             if call.seat is not None:
                 call.seat.leave()
         self._settle(call, response, wall() - began, waited)
+        if call.trail is not None and self._auditor is not None and self._auditor.blocks:
+            await call.trail.delivered()
         if call.payload:
             self._payloads.keep(call.payload, request, response)
         self._say_more(call, response)
@@ -320,6 +322,8 @@ class Chain:
             call.trail = self._auditor.received(
                 call.request, call.info, found.user, self._audit_id(call), call.annotations
             )
+            if call.trail is not None and self._auditor.blocks and not await self._auditor.begun(call.trail):
+                raise internal_text(call.request, "failed to store audit event")
         return found
 
     async def _authorize(self, call: Call, detail: dict[str, Any]) -> None:

@@ -44,6 +44,7 @@ from engine.apiserver.aggregation.remote_servers import RemoteServers
 from engine.apiserver.audit import Auditor, load_policy
 from engine.apiserver.audit.log import AuditLog
 from engine.apiserver.audit.metrics import AuditMetrics
+from engine.apiserver.audit.webhook import AuditWebhook
 from engine.apiserver.authentication import Authenticator
 from engine.apiserver.authentication.constrained_impersonation import SINCE as CONSTRAINED_SINCE
 from engine.apiserver.authentication.constrained_impersonation import Impersonation
@@ -69,6 +70,7 @@ from engine.apiserver.fairness.flow_classifier import FlowClassifier
 from engine.apiserver.fairness.flow_control_upkeep import FlowControlUpkeep
 from engine.apiserver.fairness.flow_schema_status import FlowSchemaStatus
 from engine.apiserver.identity_lease import IdentityLease, apiserver_id
+from engine.apiserver.kubeconfig_webhook import KubeconfigWebhook
 from engine.apiserver.legacy_token_tracking import TRACKED_SINCE, TRACKING_KEY, LegacyTokenTracking, tracking_config_map
 from engine.apiserver.loopback import Loopback
 from engine.apiserver.metrics.access_metrics import AccessMetrics
@@ -336,12 +338,17 @@ class ApiServer:
         )
 
     def _make_auditor(self, metrics: AuditMetrics) -> Auditor | None:
-        """Raises AuditPolicyError."""
-        file, path = self.config.audit_policy_file, self.config.audit_log_path
-        if file is None or not path:
+        """Raises AuditPolicyError, CredentialsError."""
+        file, path, asked = self.config.audit_policy_file, self.config.audit_log_path, self.config.audit_webhook
+        if file is None or not (path or asked):
             return None
-        log = AuditLog(path, self._world.clock, self._tasks)
-        return Auditor(load_policy(file), log, self._world.clock, metrics)
+        clock, webhook = self._world.clock, None
+        if asked is not None:
+            chance = self._world.rng.stream("audit-webhook")
+            called = KubeconfigWebhook(asked.config_file, backoff=asked.initial_backoff, chance=chance)
+            webhook = AuditWebhook(called, asked, clock, self._tasks, metrics)
+        log = AuditLog(path, clock, self._tasks) if path else None
+        return Auditor(load_policy(file), log, clock, metrics, webhook=webhook)
 
     async def _provide_namespace(self, name: str) -> None:
         """For NamespaceAutoProvision."""
@@ -442,7 +449,7 @@ class ApiServer:
         self._nonresource.health.ready = False
         self._caches.close()
         if self._auditor is not None:
-            await self._auditor.log.flush()
+            await self._auditor.flush()
         await self._tasks.close()
         await self._servers.close()
 

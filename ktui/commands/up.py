@@ -19,7 +19,6 @@ from engine.api.schema import UnknownVersionError, load_definitions, resolve_ver
 from engine.apiserver.admission.choice import Choice
 from engine.apiserver.admission.configuration import AdmissionConfigurationError, load_configuration
 from engine.apiserver.admission.configured_hooks import check_hooks
-from engine.apiserver.audit import AuditPolicyError, load_policy
 from engine.apiserver.authentication.token_file import TokenFileError, read_tokens
 from engine.apiserver.authorization.modes import mode_errors
 from engine.apiserver.cors import origin_errors
@@ -29,6 +28,7 @@ from engine.latency import PROFILES, ProfileError, load_profile
 from engine.serve import ServeError, serve
 from engine.store import StoreError
 from ktui.commands import UsageError
+from ktui.commands.audit_options import audit_fields
 from ktui.commands.front_options import proxy_fields
 from ktui.commands.lifecycle import DEFAULT_NAME, tell_running
 from ktui.engine_collector import RestingCollector, tame_the_collector
@@ -97,7 +97,6 @@ def configure(options: UpOptions) -> ClusterConfig:
     check_store(options)
     if options.scheduler_config:
         check_scheduler_config(Path(options.scheduler_config))
-    check_audit(options)
     plugins = admission_plugins(options)
     try:
         return ClusterConfig(
@@ -110,8 +109,6 @@ def configure(options: UpOptions) -> ClusterConfig:
             latencies=latencies,
             seed=options.seed,
             scheduler_config=Path(options.scheduler_config).absolute() if options.scheduler_config else None,
-            audit_policy_file=Path(options.audit_policy_file).absolute() if options.audit_policy_file else None,
-            audit_log_path=_log_path(options.audit_log_path),
             enable_admission_plugins=plugins.enabled,
             disable_admission_plugins=plugins.disabled,
             admission_control_config_file=admission_configuration(options, plugins),
@@ -120,6 +117,7 @@ def configure(options: UpOptions) -> ClusterConfig:
             token_auth_file=token_file(options.token_auth_file),
             cors_allowed_origins=allowed_origins(options.cors_allowed_origins),
             watch_cache_sizes=parse_sizes(options.watch_cache_sizes),
+            **audit_fields(options),
             **proxy_fields(options, _say),
             **store_fields(options),
         )
@@ -195,18 +193,6 @@ def check_scheduler_config(file: Path) -> None:
         raise UsageError(f"--scheduler-config: {error}") from error
 
 
-def check_audit(options: UpOptions) -> None:
-    """Raises UsageError for a policy that the server would not start with, or a log without one."""
-    if not options.audit_policy_file:
-        if options.audit_log_path:
-            raise UsageError("--audit-log-path: nothing is told without a policy: add --audit-policy-file")
-        return
-    try:
-        load_policy(Path(options.audit_policy_file))
-    except AuditPolicyError as error:
-        raise UsageError(f"--audit-policy-file: {error}") from error
-
-
 def authorization_modes(text: str) -> tuple[str, ...]:
     """Raises UsageError."""
     modes = _names(text)
@@ -270,10 +256,6 @@ def allowed_origins(text: str) -> tuple[str, ...]:
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(filter(None, text.split(",")))
-
-
-def _log_path(path: str) -> str:
-    return str(Path(path).absolute()) if path not in ("", "-") else path
 
 
 def parse_components(text: str) -> frozenset[Component]:

@@ -6,7 +6,7 @@ that stays open also when its answer begins (`ResponseStarted`). Who is not let 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import urlencode
 
@@ -21,6 +21,7 @@ from engine.apiserver.audit.policy import API_VERSION, COMPLETE, RECEIVED, START
 from engine.apiserver.audit.sources import source_ips
 from engine.apiserver.audit.told_objects import as_told
 from engine.apiserver.audit.told_streams import tell_end
+from engine.apiserver.audit.webhook import AuditWebhook
 from engine.apiserver.authentication.user import UserInfo
 from engine.apiserver.request_info import RequestInfo
 from engine.clock import Clock
@@ -29,10 +30,14 @@ _AGENT_LENGTH = 1024
 _OF_OBJECTS = "patch.webhook.admission.k8s.io/"
 
 
+Sink = Callable[[Object], Awaitable[bool] | None]
+
+
 class Trail:
     """What is told of one request. Handlers add to it the objects that came and went."""
 
-    def __init__(self, told: Told, event: Object, sink: Callable[[Object], None], clock: Clock) -> None:
+    def __init__(self, told: Told, event: Object, sink: Sink, clock: Clock) -> None:
+        self._deliveries: list[Awaitable[bool]] = []
         self.told = told
         self.event = event
         self._sink = sink
@@ -43,10 +48,17 @@ class Trail:
         return self.told.level >= Level.REQUEST
 
     def stage(self, stage: str) -> None:
+        """Tell of a stage; what has to be waited for before the request goes on is `delivery`."""
         if stage in self.told.omit_stages:
             return
         at = self.event["requestReceivedTimestamp"] if stage == RECEIVED else self._clock.micro_timestamp()
-        self._sink(_ordered({**self.event, "stage": stage, "stageTimestamp": at}))
+        if (delivery := self._sink(_ordered({**self.event, "stage": stage, "stageTimestamp": at}))) is not None:
+            self._deliveries.append(delivery)
+
+    async def delivered(self) -> bool:
+        """Wait until what was told has arrived where that must be waited for; whether it has."""
+        deliveries, self._deliveries = self._deliveries, []
+        return all([await each for each in deliveries])
 
     def annotate(self, annotations: dict[str, str]) -> None:
         """What is there already stays as it is. What tells of the object is for who is told the object."""
@@ -95,10 +107,20 @@ class Trail:
 
 
 class Auditor:
-    """Tells what the policy wants told into a log."""
+    """Tells what the policy wants told into a log, and to a webhook."""
 
-    def __init__(self, policy: AuditPolicy, log: AuditLog, clock: Clock, metrics: AuditMetrics) -> None:
-        self.log = log
+    def __init__(
+        self,
+        policy: AuditPolicy,
+        log: AuditLog | None,
+        clock: Clock,
+        metrics: AuditMetrics,
+        *,
+        webhook: AuditWebhook | None = None,
+    ) -> None:
+        self._log = log
+        self._webhook = webhook
+        self.blocks = webhook is not None and webhook.blocks
         self._metrics = metrics
         self._policy = policy
         self._clock = clock
@@ -147,9 +169,27 @@ class Auditor:
             event["objectRef"] = _reference(info)
         return Trail(told, event, self._tell, self._clock)
 
-    def _tell(self, event: Object) -> None:
+    def _tell(self, event: Object) -> Awaitable[bool] | None:
         self._metrics.events.add()
-        self.log.write(event)
+        if self._log is not None:
+            self._log.write(event)
+        return self._webhook.write(event) if self._webhook is not None else None
+
+    async def begun(self, trail: Trail) -> bool:
+        """Wait until it is told that a request has come, where that must be waited for. False where the request is not
+        to go on because it could not be told of."""
+        arrived = await trail.delivered()
+        if arrived or self._webhook is None or not self._webhook.strict:
+            return True
+        self._metrics.rejected.add()
+        return False
+
+    async def flush(self) -> None:
+        """Return when all is told."""
+        if self._log is not None:
+            await self._log.flush()
+        if self._webhook is not None:
+            await self._webhook.flush()
 
     def finish(self, trail: Trail, info: RequestInfo, response: Response) -> None:
         """Tell of the answer; of one that goes on, once more at its end."""

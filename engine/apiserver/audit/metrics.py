@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import logging
+
 from engine.metrics import Counter, Family
+
+log = logging.getLogger(__name__)
 
 
 class AuditMetrics:
@@ -17,10 +21,21 @@ class AuditMetrics:
             "level",
         )
 
-        self._rejected = Counter(
+        self._errors = Counter(
+            "apiserver_audit_error_total",
+            "[ALPHA] Counter of audit events that failed to be audited properly. Plugin identifies the plugin affected "
+            "by the error.",
+            "plugin",
+        )
+        self.rejected = Counter(
             "apiserver_audit_requests_rejected_total",
             "[ALPHA] Counter of apiserver requests rejected due to an error in audit logging backend.",
         )
 
+    def failed(self, plugin: str, events: int, why: str) -> None:
+        """Of events that could not be told of."""
+        self._errors.add(plugin, by=events)
+        log.error("Error in audit plugin '%s' affecting %d audit events: %s", plugin, events, why)
+
     def families(self) -> tuple[Family, ...]:
-        return self.events, self.levels, self._rejected
+        return self.events, self._errors, self.levels, self.rejected
