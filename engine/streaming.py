@@ -24,9 +24,10 @@ class Target(NamedTuple):
 
 
 class StreamError(Exception):
-    """The node cannot do it; the message is the node's. `refused` says that not even the connection was made."""
+    """The node cannot do it; the message is the node's. `refused` is the status of its answer where not even the
+    connection was made; 0 where it was."""
 
-    def __init__(self, message: str, *, refused: bool = False) -> None:
+    def __init__(self, message: str, *, refused: int = 0) -> None:
         super().__init__(message)
         self.refused = refused
 

@@ -130,7 +130,8 @@ class ByteStream(Protocol):
 
 
 class Socket(Protocol):
-    """A WebSocket seen from the server: messages in both directions."""
+    """A WebSocket seen from the server: messages in both directions; or a connection, whose messages are whatever bytes
+    have come."""
 
     async def receive(self) -> bytes | None:
         """The next message (a text message as UTF-8); None when the other side has closed."""
@@ -142,7 +143,8 @@ class Socket(Protocol):
 
 
 class Upgrade(Protocol):
-    """A connection that becomes a WebSocket (exec, attach, port-forward) with the given subprotocol; "" for none."""
+    """A connection that becomes a WebSocket or one of SPDY (exec, attach, port-forward) with the given subprotocol; ""
+    for none."""
 
     @property
     def protocol(self) -> str: ...

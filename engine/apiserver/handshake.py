@@ -1,4 +1,4 @@
-"""What a request says that would be a WebSocket: whether it is one, the protocols it offers, a token among them.
+"""What a request says that would be a WebSocket or SPDY: whether it is one, the protocols, a token among them.
 
 A browser cannot set the header of a bearer token, so that it may come as a protocol. Source: apiserver
 pkg/authentication/request/websocket/protocol.go, apimachinery pkg/util/httpstream/wsstream conn.go.
@@ -24,8 +24,15 @@ _BASE64URL = re.compile(r"[A-Za-z0-9_-]*")
 
 
 def wants_web_socket(request: Request) -> bool:
-    headers = request.headers
-    return headers.get("upgrade", "").lower() == "websocket" and "upgrade" in headers.get("connection", "").lower()
+    return wants_upgrade(request) and request.headers.get("upgrade", "").lower() == "websocket"
+
+
+def wants_upgrade(request: Request) -> bool:
+    return "upgrade" in request.headers.get("connection", "").lower()
+
+
+def wants_spdy(request: Request) -> bool:
+    return wants_upgrade(request) and "spdy/3.1" in request.headers.get("upgrade", "").lower()
 
 
 def protocols_offered(request: Request) -> list[str]:

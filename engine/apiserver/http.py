@@ -37,12 +37,13 @@ from engine.api.wire import (
 )
 from engine.apiserver.authentication.x509 import UID_ATTRIBUTE
 from engine.apiserver.connections import Server, body_invited, refusal
-from engine.apiserver.handshake import protocols_offered, wants_web_socket
+from engine.apiserver.handshake import protocols_offered, wants_spdy, wants_web_socket
 from engine.apiserver.protobuf.answers import FRAME_HEAD
 from engine.apiserver.protobuf.answers import STREAM as PROTOBUF_WATCH
 from engine.apiserver.query_string import read_query
 from engine.apiserver.registry.representation import is_for_a_person, likes_yaml
 from engine.apiserver.sockets import serve_socket
+from engine.apiserver.spdy_connections import serve_spdy
 from engine.apiserver.whole_answers import WholeAnswer, is_written_at_once
 from engine.client_certificates import issued
 from engine.tasks import Supervisor
@@ -129,6 +130,8 @@ class HttpServer:
         request = await _request(incoming, self._apart)
         response = await self._handler.handle(request)
         if response.upgrade is not None:
+            if wants_spdy(request):
+                return await serve_spdy(incoming, response.upgrade)
             return await serve_socket(incoming, response.upgrade)
         if wants_web_socket(request) and (watch := _messages(response)) is not None:
             protocols = [each for each in protocols_offered(request)[:1] if each]

@@ -81,7 +81,7 @@ class KubeletStreams:
     def _pod(self, target: Target) -> Object:
         pod = self._kubelet.pods.find(target.namespace, target.pod)
         if pod is None or (target.uid and pods.uid_of(pod) != target.uid):
-            raise StreamError("pod does not exist", refused=True)
+            raise StreamError("pod does not exist", refused=404)
         return pod
 
     def _of(self, pod: Object, *states: ContainerState) -> list[ContainerStatus]:
@@ -93,7 +93,7 @@ class KubeletStreams:
         found = self._of(self._pod(target), ContainerState.RUNNING)
         named = [status for status in found if status.name == target.container]
         if not named:
-            raise StreamError(f'container not found ("{target.container}")', refused=True)
+            raise StreamError(f'container not found ("{target.container}")', refused=500)
         return self._kubelet.simulated.container(named[0].id)
 
 

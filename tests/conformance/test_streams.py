@@ -114,8 +114,10 @@ def test_files_are_copied_both_ways(kubectl: Kubectl, box: str, tmp_path: Path) 
 
 
 @contextmanager
-def forwarding(home: Home, *words: str) -> Iterator[tuple[int, subprocess.Popen[str]]]:
-    environment = {**home.environment, "KUBECONFIG": str(home.folder().kubeconfig)}
+def forwarding(
+    home: Home, *words: str, env: dict[str, str] | None = None
+) -> Iterator[tuple[int, subprocess.Popen[str]]]:
+    environment = {**home.environment, "KUBECONFIG": str(home.folder().kubeconfig), **(env or {})}
     command = [str(kubectl_path()), "port-forward", *words]
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -203,6 +205,27 @@ while data := connection.recv(4096):
 print(answer.split(b"\\r\\n")[0].decode(), b"Welcome to nginx!" in answer)
 print(forwarded.error(80), "connection refused" in forwarded.error(81))
 """
+
+
+# kubectl without WebSockets, as it was before 1.31.
+SPDY = {"KUBECTL_REMOTE_COMMAND_WEBSOCKETS": "false", "KUBECTL_PORT_FORWARD_WEBSOCKETS": "false"}
+
+
+def test_a_client_that_speaks_spdy_alone(kubectl: Kubectl, home: Home, namespace: str, box: str) -> None:
+    command = ["sh", "-c", "cat; echo no >&2; exit 3"]
+    ran = kubectl("exec", "-i", box, "-c", "main", "--", *command, stdin="typed\n", env=SPDY)
+    assert (ran.code, ran.out, ran.err) == (3, "typed\n", "no\ncommand terminated with exit code 3\n")
+    long = "0123456789abcde\n" * 20_000
+    assert kubectl("exec", "-i", box, "-c", "main", "--", "cat", stdin=long, env=SPDY).ok() == long
+    missing = kubectl("exec", box, "-c", "main", "--", "nothing", env=SPDY).err
+    assert missing.startswith("error: Internal error occurred: error executing command in container: failed to exec")
+    ran = kubectl("attach", "-i", box, "-c", "shell", stdin="echo from $((6 * 7))\nexit\n", env=SPDY)
+    assert (ran.code, ran.out) == (0, "from 42\n")
+    with forwarding(home, "-n", namespace, "pod/box", ":80", env=SPDY) as (port, _):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        connection.request("GET", "/")
+        assert "Welcome to nginx!" in connection.getresponse().read().decode()
+        connection.close()
 
 
 def test_the_channels_of_other_clients_end_with_their_connections(home: Home, namespace: str, box: str) -> None:

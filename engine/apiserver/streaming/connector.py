@@ -15,12 +15,14 @@ from engine.apiserver.actions.admitted import admit_connect
 from engine.apiserver.authorization import Attributes, Verdict, forbidden
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
-from engine.apiserver.handshake import agreed, protocols_offered
+from engine.apiserver.handshake import agreed, protocols_offered, wants_upgrade
 from engine.apiserver.pod_logs import container_named
 from engine.apiserver.registry.options import flag
-from engine.apiserver.streaming.port_forward import CHANNELS, TUNNEL, ChannelPortForward, Open, TunneledPortForward
+from engine.apiserver.streaming.port_forward import CHANNELS, SPDY, TUNNEL, ChannelPortForward, Open, SpdyPortForward
 from engine.apiserver.streaming.remote_command import PROTOCOLS, STDERR, STDIN, STDOUT, RemoteCommand
-from engine.streaming import NodeStreams, Output, Session, Target
+from engine.apiserver.streaming.spdy_command import SPDY_PROTOCOLS, SpdyCommand
+from engine.apiserver.streaming.spdy_handshake import NoUpgrade, agreed_on_spdy
+from engine.streaming import NodeStreams, Output, Session, StreamError, Target
 from engine.trace import Hop
 
 _OPTIONS = {"exec": "PodExecOptions", "attach": "PodAttachOptions", "portforward": "PodPortForwardOptions"}
@@ -49,14 +51,17 @@ class NodeConnector:
         node = (pod.get("spec") or {}).get("nodeName", "")
         if not node:
             raise bad_request(f"pod {call.info.name} does not have a host assigned")
-        if "websocket" not in call.request.headers.get("upgrade", "").lower():
+        if not wants_upgrade(call.request):
             raise bad_request("Upgrade request required")
         streams = self._backend.world.streams.find(node)
         if streams is None:
             raise internal(f'error dialing backend: the kubelet of node "{node}" does not answer')
         metadata = pod["metadata"]
         target = Target(metadata["namespace"], metadata["name"], metadata["uid"], container)
-        return Response(101, upgrade=self._upgrade(call, streams, target, node=node))
+        try:
+            return Response(101, upgrade=self._upgrade(call, streams, target, node=node))
+        except NoUpgrade as refusal:
+            return refusal.answer()
 
     async def _check_create(self, call: Call) -> None:
         if call.info.verb != "get":
@@ -93,7 +98,13 @@ class NodeConnector:
                     return streams.exec(target, command, stdin=STDIN in wanted, tty=tty, output=output)
                 return streams.attach(target, stdin=STDIN in wanted, tty=tty, output=output)
 
-        return RemoteCommand(agreed(call.request, PROTOCOLS), begin, streams=tuple(wanted))
+        if _is_web_socket(request):
+            return RemoteCommand(agreed(request, PROTOCOLS), begin, streams=tuple(wanted))
+        protocol = agreed_on_spdy(request, SPDY_PROTOCOLS)
+        try:
+            return SpdyCommand(protocol, begin, streams=tuple(wanted), tty=tty)
+        except StreamError as error:
+            raise NoUpgrade(error.refused, str(error)) from None
 
     def _port_forward(self, call: Call, streams: NodeStreams, target: Target, *, node: str) -> Upgrade:
         def open_port(port: int, output: Output) -> Session:
@@ -104,9 +115,15 @@ class NodeConnector:
                 return streams.port_forward(target, port, output=output)
 
         opening: Open = open_port
+        if not _is_web_socket(call.request):
+            return SpdyPortForward(agreed_on_spdy(call.request, (SPDY,)), opening)
         if TUNNEL in protocols_offered(call.request):
-            return TunneledPortForward(opening)
+            return SpdyPortForward(TUNNEL, opening)
         return ChannelPortForward(agreed(call.request, CHANNELS), _ports(call.request), opening)
+
+
+def _is_web_socket(request: Request) -> bool:
+    return "websocket" in request.headers.get("upgrade", "").lower()
 
 
 def _ports(request: Request) -> list[int]:

@@ -1,5 +1,5 @@
-"""Port-forward: SPDY streams tunnelled through a WebSocket, as kubectl does it, or a pair of channels for each port, as
-other clients do it.
+"""Port-forward: SPDY streams, on a connection of their own or tunnelled through a WebSocket, as kubectl does it, or a
+pair of channels for each port, as other clients do it.
 
 Source: KEP-4006, apiserver pkg/util/proxy streamtunnel.go; kubelet pkg/kubelet/portforward httpstream.go (a pair of
 streams, `error` and `data`, for each connection) and websocket.go.
@@ -19,6 +19,7 @@ from engine.streaming import Output, Session, StreamError
 from engine.tasks import Supervisor
 
 TUNNEL = "SPDY/3.1+portforward.k8s.io"
+SPDY = "portforward.k8s.io"
 CHANNELS = ("v4.channel.k8s.io", "v4.base64.channel.k8s.io", "portforward.k8s.io", "")
 
 # Opens a connection to a port of the Pod.
@@ -37,12 +38,11 @@ class _Pair:
     session: Session | None = None
 
 
-class TunneledPortForward:
+class SpdyPortForward:
     """A `wire.Upgrade`."""
 
-    protocol = TUNNEL
-
-    def __init__(self, open_port: Open) -> None:
+    def __init__(self, protocol: str, open_port: Open) -> None:
+        self.protocol = protocol
         self._open = open_port
         self._framer = spdy.Framer()
         self._out: asyncio.Queue[bytes] = asyncio.Queue()

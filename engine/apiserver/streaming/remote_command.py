@@ -49,7 +49,7 @@ class RemoteCommand:
             except StreamError as error:
                 self._status(_failed(error))
             else:
-                self._status(_exited(code))
+                self._status(exited(code))
             self._put(-1, b"")
             await sender  # all is sent; the end of the connection ends the streams of the client
         except ConnectionError:
@@ -104,7 +104,8 @@ class RemoteCommand:
             session.close_input()
 
 
-def _exited(code: int) -> Object:
+def exited(code: int) -> Object:
+    """What the client is told at the end."""
     if not code:
         return {"metadata": {}, "status": "Success"}
     return {

@@ -1,7 +1,7 @@
 """SPDY/3.1 frames, as far as Kubernetes uses them: streams with headers, data, ping, reset, go-away.
 
-`kubectl port-forward` sends them inside the messages of a WebSocket (KEP-4006); so does nothing else any more. Source:
-the SPDY/3.1 draft, sections 2.2, 2.6 and 2.6.10 (the dictionary of header compression).
+Go's clients send them on a connection that was upgraded to them, and port-forward inside the messages of a WebSocket as
+well (KEP-4006). Source: the SPDY/3.1 draft, sections 2.2, 2.6 and 2.6.10 (the dictionary of header compression).
 """
 
 from __future__ import annotations
