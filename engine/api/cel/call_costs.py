@@ -128,14 +128,9 @@ def _standard(overload: str, args: list[Any]) -> int:
     if overload in BY_SIZES:
         return _up(min(_size(args[0]), _size(args[1])) * TRAVERSAL)
     match overload:
-        case (
-            "starts_with_string"
-            | "ends_with_string"
-            | "string_to_bytes"
-            | "bytes_to_string"
-            | "string_format"
-            | "strings_quote"
-        ):
+        case "starts_with_string" | "ends_with_string":
+            return _up(_size(args[1]) * TRAVERSAL)
+        case "string_to_bytes" | "bytes_to_string" | "string_format" | "strings_quote":
             return _up(_size(args[0]) * TRAVERSAL)
         case "in_list":
             return _size(args[1])

@@ -16,6 +16,8 @@ from engine.api.cel.syntax import CompileError, Issue, Node, Source
 from engine.api.cel.types import Substitution, Type, most_general
 from engine.api.cel.values import type_of
 
+_LOGICAL = frozenset(("_&&_", "_||_"))
+
 
 class Declarations(Protocol):
     """What an expression may speak of."""
@@ -108,7 +110,7 @@ class _Checker:
         return found
 
     def _undeclared(self, offset: int, name: str) -> Type:
-        return self._report(offset, f"undeclared reference to '{name.lstrip('.')}' (in container '')")
+        return self._report(offset, f"undeclared reference to '{name}' (in container '')")
 
     def _select(self, node: Node) -> Type:
         name = None if node.test else _qualified(node)
@@ -126,8 +128,6 @@ class _Checker:
         target = owner.params[0] if wrapped else owner
         made = types.DYN
         match target.kind:
-            case "error":
-                made = types.ERROR
             case "map":
                 made = target.params[1]
             case "struct":
@@ -135,7 +135,7 @@ class _Checker:
                 made = found if found is not None else self._report(offset, f"undefined field '{name}'")
             case "param":
                 self.known.assignable(types.DYN, target)
-            case "dyn" | "any":
+            case "dyn" | "any" | "error":
                 pass
             case _:
                 self._report(offset, f"type '{self._shown(target)}' does not support field selection")
@@ -178,6 +178,8 @@ class _Checker:
         return made
 
     def _resolve(self, node: Node, function: Function, given: list[Type], *, member: bool) -> Type:
+        if function.name in _LOGICAL:
+            return self._logic(node, function, given)
         result: Type | None = None
         chosen: list[Overload] = []
         for overload in function.overloads:
@@ -193,14 +195,22 @@ class _Checker:
             elif not result.is_dyn and made != result:
                 result = types.DYN
         if result is None:
-            return self._no_overload(node, given, member=member)
+            return self._no_overload(node, function.name, given, member=member)
         self.made.overloads[node] = chosen
         return result
 
-    def _no_overload(self, node: Node, given: list[Type], *, member: bool) -> Type:
-        shown = [self._shown(each) for each in given]
+    def _logic(self, node: Node, function: Function, given: list[Type]) -> Type:
+        """Each side must be a truth for itself, and is told of where it is none."""
+        wrong = [pair for pair in zip(node.args, given, strict=True) if not self.known.assignable(types.BOOL, pair[1])]
+        for side, found in wrong:
+            self._mismatch(side.offset, types.BOOL, found)
+        self.made.overloads[node] = list(function.overloads)
+        return types.ERROR if wrong else types.BOOL
+
+    def _no_overload(self, node: Node, name: str, given: list[Type], *, member: bool) -> Type:
+        shown = [str(self.known.applied(each, to_dyn=True)) for each in given]
         applied = f"{shown[0]}.({', '.join(shown[1:])})" if member else f"({', '.join(shown)})"
-        return self._report(node.offset, f"found no matching overload for '{node.name}' applied to '{applied}'")
+        return self._report(node.offset, f"found no matching overload for '{name}' applied to '{applied}'")
 
     def _instantiated(self, overload: Overload) -> tuple[tuple[Type, ...], Type]:
         names: dict[Type, Type] = {}
@@ -253,13 +263,16 @@ class _Checker:
 
     def _struct(self, node: Node) -> Type:
         made = self._declared.struct(node.name.lstrip("."))
-        if made is None:
-            found = self._variable(node.name)
-            made = self._undeclared(node.offset, node.name) if found is None else self._not_a_type(node, found)
-        elif made.kind != "struct":
-            made = self._report(node.offset, f"'{self._shown(made)}' is not a message type")
-        for (name, offset), value in zip(node.keys, node.args, strict=True):
-            given = self.check(value)
+        found = self._variable(node.name) if made is None else None
+        if made is None and found is None:
+            return self._undeclared(node.offset, node.name)  # what its fields are given is not looked at
+        if found is not None:
+            made = self._report(node.offset, f"'{found.type_name}' is not a type")
+        elif made is not None and made.kind != "struct":
+            made = self._report(node.offset, f"'{made.type_name}' is not a message type")
+        assert made is not None
+        for index, ((name, offset), value) in enumerate(zip(node.keys, node.args, strict=True)):
+            given = self._element(value, optional=index in node.optional)
             if made.kind != "struct":
                 continue
             wanted = self._declared.field(made.name, name)
@@ -272,9 +285,6 @@ class _Checker:
                     f"'{self._shown(given)}'",
                 )
         return made
-
-    def _not_a_type(self, node: Node, found: Type) -> Type:
-        return self._report(node.offset, f"'{self._shown(found)}' is not a type")
 
     # -- loops
 

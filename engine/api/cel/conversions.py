@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.api.cel import types
 from engine.api.cel.functions import Library
-from engine.api.cel.operators import duration, timestamp, unsigned, whole
+from engine.api.cel.operators import timestamp, unsigned, whole
 from engine.api.cel.regexes import matches
 from engine.api.cel.times import parse_duration, parse_timestamp, shown_duration, shown_timestamp
 from engine.api.cel.types import BOOL, BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP, UINT, A, Type
@@ -98,7 +98,6 @@ def _to_times(made: Library) -> None:
     made.add("timestamp", (STRING,), TIMESTAMP, _of_text(parse_timestamp, TIMESTAMP), identity="string_to_timestamp")
     made.add("timestamp", (INT,), TIMESTAMP, lambda value: timestamp(value * 10**9), identity="int64_to_timestamp")
     made.add("duration", (STRING,), DURATION, _of_text(parse_duration, DURATION), identity="string_to_duration")
-    made.add("duration", (INT,), DURATION, duration, identity="int64_to_duration")
 
 
 def _strings(made: Library) -> None:

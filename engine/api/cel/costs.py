@@ -42,7 +42,7 @@ class Range(NamedTuple):
 
 
 def _scaled(value: int, factor: float) -> int:
-    if value > 0 and value > MAX / factor:
+    if factor and value > MAX / factor:
         return MAX
     return min(math.ceil(float(value) * factor), MAX)
 

@@ -90,7 +90,9 @@ def _of_list(estimator: Estimator, node: Node, overload: str) -> tuple[float, Ra
         return None
     if overload in LISTS_BY_PAIRS:
         size = estimator.size_or_unknown(args[0] if args else target)
-        return COMPARED + (TRAVERSAL if overload in LISTS_OF_TEXT else 0), size.times(size)
+        items = estimator.type_of(target).params
+        text = overload in LISTS_OF_TEXT or (not args and items and items[0].kind in ("string", "bytes"))
+        return COMPARED + (TRAVERSAL if text else 0), size.times(size)
     size = estimator.size_or_unknown(target)
     match overload:
         case "list_slice":

@@ -102,9 +102,13 @@ class _Planner:
         return node.kind in ("const", "list", "map", "call") and all(each in self._known for each in node.children())
 
     def _is_set(self, node: Node) -> bool:
-        """Whether it is looked up at no cost if something is in this list."""
+        """Whether it is looked up at no cost if something is in this list, which is as it is written."""
         items = self._known.get(node)
-        return isinstance(items, list) and all(isinstance(item, str | bytes | int | float) for item in items)
+        return (
+            node.kind == "list"
+            and isinstance(items, list)
+            and all(isinstance(item, str | int | float) for item in items)
+        )
 
     # -- values and names
 
@@ -185,7 +189,7 @@ class _Planner:
         return self._function(node)
 
     def _logic(self, node: Node, *, decisive: bool) -> Step:
-        """The side that decides alone makes the other's errors and types not matter."""
+        """The side that decides alone makes the other's errors and types not matter; of two errors the first counts."""
         left, right = (self.step(each) for each in node.args)
 
         def step(frame: Frame) -> bool:
@@ -197,9 +201,13 @@ class _Planner:
                     return decisive
             except EvaluationError as found:
                 error = found
-            other: object = right(frame)
-            if other is decisive:
-                return decisive
+            other: object = None
+            try:
+                other = right(frame)
+                if other is decisive:
+                    return decisive
+            except EvaluationError as found:
+                error = error or found
             if error is not None:
                 raise error
             if not isinstance(one, bool) or not isinstance(other, bool):
@@ -298,7 +306,7 @@ class _Planner:
     def _list(self, node: Node) -> Step:
         steps, optional = [self.step(each) for each in node.args], node.optional
 
-        def step(frame: Frame) -> list[Any]:
+        def made_of(frame: Frame) -> list[Any]:
             made = []
             for index, each in enumerate(steps):
                 value = each(frame)
@@ -306,16 +314,15 @@ class _Planner:
                     made.append(value)
                 elif attributes.option(value).there:
                     made.append(value.value)
-            frame.spend(LIST_BASE)
             return made
 
-        return step
+        return _aggregate(made_of, LIST_BASE)
 
     def _map(self, node: Node) -> Step:
         steps = [(self.step(key), self.step(value)) for key, value in zip(node.keys, node.args, strict=True)]
         optional = node.optional
 
-        def step(frame: Frame) -> dict[Any, Any]:
+        def made_of(frame: Frame) -> dict[Any, Any]:
             made: dict[Any, Any] = {}
             for index, (key_step, value_step) in enumerate(steps):
                 key, value = key_step(frame), value_step(frame)
@@ -328,16 +335,15 @@ class _Planner:
                 if (held := as_key(key)) in made:
                     raise EvaluationError(f"Failed with repeated key [{shown_key(key)}]")
                 made[held] = value
-            frame.spend(MAP_BASE)
             return made
 
-        return step
+        return _aggregate(made_of, MAP_BASE)
 
     def _struct(self, node: Node) -> Step:
         steps = [(name, self.step(value)) for (name, _), value in zip(node.keys, node.args, strict=True)]
         optional, type_name = node.optional, node.name.lstrip(".")
 
-        def step(frame: Frame) -> Struct:
+        def made_of(frame: Frame) -> Struct:
             made = Struct(type_name, {})
             for index, (name, value_step) in enumerate(steps):
                 value = value_step(frame)
@@ -345,10 +351,9 @@ class _Planner:
                     made[name] = value
                 elif attributes.option(value).there:
                     made[name] = value.value
-            frame.spend(STRUCT_BASE)
             return made
 
-        return step
+        return _aggregate(made_of, STRUCT_BASE)
 
     # -- loops
 
@@ -380,6 +385,18 @@ class _Planner:
                 frame.names = outer
 
         return run_loop
+
+
+def _aggregate(made_of: Step, cost: int) -> Step:
+    """Which costs also where what it would be made of fails."""
+
+    def step(frame: Frame) -> Any:
+        try:
+            return made_of(frame)
+        finally:
+            frame.spend(cost)
+
+    return step
 
 
 def _evaluated(steps: list[Step], frame: Frame) -> tuple[list[Any], EvaluationError | None]:

@@ -210,7 +210,6 @@ _MACROS: dict[tuple[str, int], Expander] = {
     ("all", 2): _quantifier("all"),
     ("exists", 2): _quantifier("exists"),
     ("exists_one", 2): _quantifier("exists_one"),
-    ("existsOne", 2): _quantifier("exists_one"),
     ("map", 2): _map,
     ("map", 3): _map,
     ("filter", 2): _filter,

@@ -6,6 +6,7 @@ of ANTLR, from the same grammar as cel-go's.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -339,12 +340,16 @@ class _Parser:
                 value = -token.value if sign is not None else token.value
                 if token.kind == "int" and not -MAX_INT - 1 <= value <= MAX_INT:
                     return self.issue(offset, "invalid int literal")
+                if token.kind == "float" and math.isinf(value):
+                    return self.issue(offset, "invalid double literal")
                 return Node("const", offset, value=value)
             case "uint":
                 if token.value > MAX_UINT:
                     return self.issue(offset, "invalid uint literal")
                 return Node("const", offset, value=UInt(token.value))
             case "string" | "bytes":
+                if token.value is None:
+                    return self.issue(offset, "invalid unicode code point")
                 return Node("const", offset, value=token.value)
         raise _Broken
 

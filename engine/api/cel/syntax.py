@@ -83,12 +83,19 @@ class Issue:
     text: str
 
 
+_MOST_SHOWN = 100
+
+
 class Source:
     def __init__(self, text: str) -> None:
         self.text = text
 
     def shown(self, issues: list[Issue]) -> str:
-        return "\n".join(self._shown(issue) for issue in sorted(issues, key=lambda each: each.offset))
+        """The first that were found, in the order of their places."""
+        kept = sorted(issues[:_MOST_SHOWN], key=lambda each: each.offset)
+        more = len(issues) - len(kept)
+        shown = [self._shown(issue) for issue in kept]
+        return "\n".join([*shown, f"{more} more errors were truncated"] if more else shown)
 
     def _shown(self, issue: Issue) -> str:
         start = self.text.rfind("\n", 0, issue.offset) + 1

@@ -93,9 +93,17 @@ def _inner(text: str) -> tuple[str, bool]:
     return text[width:-width], raw
 
 
-def _unquoted(text: str) -> str:
+def _unquoted(text: str) -> str | None:
+    """None for an escape that stands for no letter: half of a pair of UTF-16, or what is above all letters."""
     inner, raw = _inner(text)
-    return inner if raw else _ESCAPE.sub(_letter, inner)
+    if raw:
+        return inner
+    try:
+        made = _ESCAPE.sub(_letter, inner)
+        made.encode()
+    except (ValueError, OverflowError):
+        return None
+    return made
 
 
 def _letter(match: re.Match[str]) -> str:

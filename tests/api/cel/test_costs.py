@@ -37,6 +37,10 @@ RUN = {
     "what is there instead": ("o.?a.orValue('v') == 'x'", 3),
     "or": ("optional.none().or(optional.of('a')).hasValue()", 3),
     "a failing call": ("l.exists(e, 1 / (e - 5) > 0 || e == 5)", 82),
+    "what a text begins with": ("s.startsWith('te') && '0123456789 0123456789'.endsWith('9')", 3),
+    "a list that is not known to be one": ("1 in dyn([1, 2, 3])", 1),
+    "bytes among others": ("b'b' in [b'a', b'b']", 2),
+    "a URI": ("format.uri().validate('http://x.io').hasValue() == false", 555),
     "sets": ("sets.contains(l, [1, 2])", 18),
     "equal sets": ("!sets.equivalent(l, [1])", 19),
     "a format": ("'%d %d %d %d %d %d'.format([1, 2, 3, 4, 5, 6]).size() > 0", 4),
@@ -55,6 +59,11 @@ def test_what_running_costs(name: str) -> None:
     expression, cost = RUN[name]
     outcome = ENVIRONMENT.compile(expression).run(VALUES)
     assert (outcome.error, outcome.cost) == ("", cost)
+
+
+def test_what_fails_on_the_way_to_an_object_costs_the_object() -> None:
+    outcome = ENVIRONMENT.compile("Object{spec: Object.spec{x: any.nope}}").run({"any": {}})
+    assert (outcome.error, outcome.cost) == ("no such key: nope", 82)
 
 
 @pytest.mark.parametrize(
@@ -82,6 +91,9 @@ ESTIMATES = {
     "format.named('uuid').value() == format.named('uri').value()": (5, 11),
     "format.named('dns1123Label').value().validate('my-name')": (34, 34),
     "sets.contains([1, 2, 3, 4], [2, 3])": (29, 29),
+    "['a', 'b'].distinct()": (30, 30),
+    "[1, 2].distinct()": (29, 29),
+    "[[1]].flatten(-1)": (31, 31),
     "sets.equivalent(l, l)": (3, 20003),
     "jsonpatch.escapeKey(s)": (1, 11),
 }

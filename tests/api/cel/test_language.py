@@ -175,6 +175,28 @@ FAIL = {
     },
     "ip('a:::b') == ip('1.1.1.1')": 'IP Address "a:::b" parse error during conversion from string: '
     'ParseAddr("a:::b"): each colon-separated field must have at least one digit (at ":b")',
+    **{
+        f"ip('{text}') == ip('::1')": f'IP Address "{text}" parse error during conversion from string: '
+        f'ParseAddr("{text}"): {why}'
+        for text, why in {
+            "2001:db8::/32": 'each colon-separated field must have at least one digit (at "/32")',
+            "2024-02:1": 'unexpected character, want colon (at "-02:1")',
+            "1:2:": 'colon must be followed by more characters (at ":")',
+            "1::2::3": 'multiple :: in address (at ":3")',
+            "12345::": 'each group must have 4 or less digits (at "12345::")',
+            "1:2:3:4:5:6:7:8:9": 'trailing garbage after address (at "9")',
+            "1:2:3:4:5:6:7::8": "the :: must expand to at least one field of zeros",
+            "1:2": "address string too short",
+            "1:1.2.3.4": 'embedded IPv4 address must replace the final 2 fields of the address (at "1.2.3.4")',
+            "::1.2.3": "IPv4 address too short",
+        }.items()
+    },
+    "int(s) == 1 || any.nope == 1": "type conversion error from 'string' to 'int'",
+    "any.nope == 1 && int(s) == 1": "no such key: nope",
+    "cidr('10.0.0.0/8').containsIP('nope')": "no such overload",
+    "'abc'.indexOf('', -1) == 0": "index out of range: -1",
+    "[[1]].flatten(-1) == [1]": "level must be non-negative",
+    r"semver('\\d', true) == semver('1.0.0')": r'Invalid character(s) found in major number "0\\d"',
     "url('../x').getHost() == ''": 'URL parse error during conversion from string: parse "../x": '
     "invalid URI for request",
     "{'a': 1, 'a': 2}.size() == 1": "Failed with repeated key [a]",
@@ -204,7 +226,24 @@ WRONG = {
     "[1, 'a']": (5, "expected type 'int' but found 'string'"),
     "{'a': 1, 2: 2}": (10, "expected type 'string' but found 'int'"),
     "n.map(x, x)": (1, "expression of type 'int' cannot be range of a comprehension (must be list, map, or dynamic)"),
-    "[1].all(x, x)": (8, "found no matching overload for '_&&_' applied to '(bool, int)'"),
+    "[1].all(x, x)": (12, "expected type 'bool' but found 'int'"),
+    "true || n": (9, "expected type 'bool' but found 'int'"),
+    "[] == 0": (4, "found no matching overload for '_==_' applied to '(list(dyn), int)'"),
+    "[1].first() == 0": (13, "found no matching overload for '_==_' applied to '(optional_type(int), int)'"),
+    "duration(n) == duration('1s')": (9, "found no matching overload for 'duration' applied to '(int)'"),
+    ".nope == 1": (2, "undeclared reference to '.nope' (in container '')"),
+    ".size()": (6, "found no matching overload for 'size' applied to '()'"),
+    "[1].existsOne(x, true)": (14, "undeclared reference to 'existsOne' (in container '')"),
+    "map{}": (4, "'map' is not a message type"),
+    "1.99e999": (1, "invalid double literal"),
+    r"'\udead' == s": (1, "invalid unicode code point"),
+    "[%]": (
+        2,
+        "Syntax error: extraneous input '%' expecting {'[', ']', '{', '(', '.', ',', '-', '!', '?', 'true', 'false', "
+        "'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}",
+    ),
+    "thing.true == 1": (7, "Syntax error: mismatched input 'true' expecting IDENTIFIER"),
+    "{?'a': n": (9, "Syntax error: mismatched input '<EOF>' expecting {'}', ','}"),
     "thing['name']": (6, "found no matching overload for '_[_]' applied to '(Thing, string)'"),
     "['a'].sum()": (10, "found no matching overload for 'sum' applied to 'list(string).()'"),
     "has(n)": (5, "invalid argument to has() macro"),
@@ -227,6 +266,22 @@ def test_what_does_not_compile(expression: str) -> None:
     with pytest.raises(CompileError) as wrong:
         ENVIRONMENT.compile(expression)
     assert str(wrong.value).split("\nERROR")[0] == _told(text, column, expression)
+
+
+@pytest.mark.parametrize(
+    ("expression", "told"),
+    [
+        ("Nope{a: nope, b: Nope{}}", 1),  # what is in an object of no known type is not looked at
+        ("nope.field.?other && 1", 3),  # a field of what is unknown may be anything
+        ("{?'a': nope.field}", 1),
+        (" || ".join(["nope"] * 101), 100),
+    ],
+)
+def test_how_much_is_told_to_be_wrong(expression: str, told: int) -> None:
+    with pytest.raises(CompileError) as wrong:
+        ENVIRONMENT.compile(expression)
+    assert str(wrong.value).count("ERROR: <input>") == told
+    assert str(wrong.value).endswith("\n1 more errors were truncated") == (told == 100)
 
 
 def test_errors_are_told_in_the_order_of_their_places() -> None:

@@ -6,12 +6,14 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from string import hexdigits
 from typing import Any
 from urllib.parse import quote, unquote_plus, unquote_to_bytes
 
 import orjson
 
 from engine.api.cel.functions import Library
+from engine.api.cel.mismatches import NO_OVERLOAD
 from engine.api.cel.types import BOOL, INT, STRING, STRINGS, map_of, opaque
 from engine.api.cel.values import EvaluationError, Opaque
 from engine.api.golang import url as go_url
@@ -86,19 +88,43 @@ def _wrong_ipv4(text: str) -> str:
 
 
 def _wrong_ipv6(text: str) -> str:
-    match = re.search(r":::", text)
-    if match is not None:
-        return f"each colon-separated field must have at least one digit (at {_quoted(text[match.end() - 1 :])})"
-    match = re.search(r"[^0-9a-fA-F:.]", text)
-    if match is not None:
-        return f"unexpected character (at {_quoted(text[match.start() :])})"
-    if text.count("::") > 1:
-        second = text.find("::", text.find("::") + 2)
-        return f"multiple :: in address (at {_quoted(text[second:])})"
-    for part in text.split(":"):
-        if len(part) > 4 and "." not in part:
-            return f"each group must have 4 or less digits (at {_quoted(text[text.find(part) :])})"
-    return "address string too short" if text.count(":") < 7 else "trailing garbage after address"
+    """As net/netip goes through the fields: the first thing that is wrong counts."""
+    rest, octets, gap = text, 0, text.startswith("::")
+    if gap:
+        rest = rest[2:]
+    while octets < 16:
+        digits = len(rest) - len(rest.lstrip(hexdigits))
+        if digits > 4:
+            return f"each group must have 4 or less digits (at {_quoted(rest)})"
+        if digits == 0:
+            return f"each colon-separated field must have at least one digit (at {_quoted(rest)})"
+        if rest[digits : digits + 1] == ".":
+            return _wrong_embedded(rest, octets, gap=gap)
+        octets, rest = octets + 2, rest[digits:]
+        if not rest:
+            break
+        if not rest.startswith(":"):
+            return f"unexpected character, want colon (at {_quoted(rest)})"
+        if rest == ":":
+            return f"colon must be followed by more characters (at {_quoted(rest)})"
+        rest = rest[1:]
+        if rest.startswith(":"):
+            if gap:
+                return f"multiple :: in address (at {_quoted(rest)})"
+            gap, rest = True, rest[1:]
+            if not rest:
+                break
+    if rest:
+        return f"trailing garbage after address (at {_quoted(rest)})"
+    return "the :: must expand to at least one field of zeros" if octets == 16 else "address string too short"
+
+
+def _wrong_embedded(rest: str, octets: int, *, gap: bool) -> str:
+    if not gap and octets != 12:
+        return f"embedded IPv4 address must replace the final 2 fields of the address (at {_quoted(rest)})"
+    if octets > 12:
+        return f"too many hex fields to fit an embedded IPv4 at the end of the address (at {_quoted(rest)})"
+    return _wrong_ipv4(rest)
 
 
 def parse_addr(text: str) -> IPv4Address | IPv6Address:
@@ -207,7 +233,10 @@ def _network(text: str) -> Network:
 
 
 def _contains_ip(outer: Network, inner: Any) -> bool:
-    found = address(inner) if isinstance(inner, str) else inner
+    try:
+        found = address(inner) if isinstance(inner, str) else inner
+    except EvaluationError:
+        raise EvaluationError(NO_OVERLOAD) from None  # of the network, as upstream has it
     return found.ip in outer.network
 
 

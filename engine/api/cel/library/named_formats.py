@@ -60,6 +60,7 @@ _PATTERN_SIZES = {
     **dict.fromkeys(("dns1123Label", "dns1123LabelPrefix", "dns1035Label", "dns1035LabelPrefix"), 30),
     **dict.fromkeys(("dns1123Subdomain", "dns1123SubdomainPrefix", "qualifiedName"), 60),
     "labelValue": 40,
+    "uri": 1103,
     "uuid": 70,
     "byte": 84,
     **dict.fromkeys(("date", "datetime"), 71),

@@ -64,25 +64,21 @@ def _char_at(text: str, index: int) -> str:
 
 
 def _index_of(text: str, part: str, start: int = 0) -> int:
-    if part == "":
-        return start
-    if not 0 <= start < len(text):
-        if start == 0:
-            return -1
+    if start < 0:
         raise EvaluationError(f"index out of range: {start}")
+    if part == "":
+        return min(start, len(text))
     return text.find(part, start)
 
 
 def _last_index_of(text: str, part: str, start: int | None = None) -> int:
-    if part == "":
-        return len(text) if start is None else start
-    if len(text) < len(part):
-        return -1
     if start is None:
         return text.rfind(part)
-    if not 0 <= start < len(text):
+    if start < 0:
         raise EvaluationError(f"index out of range: {start}")
-    return text.rfind(part, 0, min(start + len(part), len(text)))
+    if part == "":
+        return min(start, len(text))
+    return text.rfind(part, 0, start + len(part)) if start < len(text) else -1
 
 
 def _join(items: list[Any], by: str = "") -> str:

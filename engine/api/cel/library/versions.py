@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from string import digits
 from typing import Any
 
 from engine.api.cel.functions import Library
 from engine.api.cel.types import BOOL, INT, STRING, opaque
 from engine.api.cel.values import EvaluationError, Opaque
+from engine.api.golang.text import quoted
 
 SEMVER = opaque("kubernetes.Semver")
 
@@ -27,7 +29,6 @@ class Version(Opaque):
 
 _DIGITS = re.compile(r"[0-9]+")
 _IDENTIFIER = re.compile(r"[0-9A-Za-z-]+")
-_LEADING_ZEROS = re.compile(r"^0+(?=[0-9])")
 _SUFFIX = re.compile(r"[+-]")
 _MAX_UINT = 2**64 - 1
 
@@ -50,7 +51,9 @@ def version(text: str, normalize: bool = False) -> Version:
         _check_prerelease(part)
     for part in build.split(".") if plus else ():
         if not _IDENTIFIER.fullmatch(part):
-            wrong = f'Invalid character(s) found in build meta data "{part}"' if part else "Build meta data is empty"
+            wrong = (
+                f"Invalid character(s) found in build meta data {quoted(part)}" if part else "Build meta data is empty"
+            )
             raise EvaluationError(wrong)
     return Version(numbers, found)
 
@@ -60,18 +63,18 @@ def _check_prerelease(part: str) -> None:
         raise EvaluationError("Prerelease is empty")
     if not _DIGITS.fullmatch(part):
         if not _IDENTIFIER.fullmatch(part):
-            raise EvaluationError(f'Invalid character(s) found in prerelease "{part}"')
+            raise EvaluationError(f"Invalid character(s) found in prerelease {quoted(part)}")
         return
     if len(part) > 1 and part.startswith("0"):
-        raise EvaluationError(f'Numeric PreRelease version must not contain leading zeroes "{part}"')
+        raise EvaluationError(f"Numeric PreRelease version must not contain leading zeroes {quoted(part)}")
     _uint(part)
 
 
 def _number(name: str, text: str) -> int:
     if text and not _DIGITS.fullmatch(text):
-        raise EvaluationError(f'Invalid character(s) found in {name} number "{text}"')
+        raise EvaluationError(f"Invalid character(s) found in {name} number {quoted(text)}")
     if len(text) > 1 and text.startswith("0"):
-        raise EvaluationError(f'{name.capitalize()} number must not contain leading zeroes "{text}"')
+        raise EvaluationError(f"{name.capitalize()} number must not contain leading zeroes {quoted(text)}")
     return _uint(text)
 
 
@@ -80,17 +83,22 @@ def _uint(text: str) -> int:
     if len(text) > len(str(_MAX_UINT)) or (text and int(text) > _MAX_UINT):
         wrong = "value out of range"
     if wrong:
-        raise EvaluationError(f'strconv.ParseUint: parsing "{text}": {wrong}')
+        raise EvaluationError(f"strconv.ParseUint: parsing {quoted(text)}: {wrong}")
     return int(text)
 
 
 def _normalized(text: str) -> str:
     """Without a `v` before and zeros in front of numbers, with what is short of three numbers (normalizeAndParse)."""
     parts = text.removeprefix("v").split(".", 2)
-    parts = [_LEADING_ZEROS.sub("", part) for part in parts]
+    parts = [_stripped(part) if len(part) > 1 else part for part in parts]
     if len(parts) < 3 and _SUFFIX.search(parts[-1]):
         raise EvaluationError("short version cannot contain PreRelease/Build meta data")
     return ".".join([*parts, *["0"] * (3 - len(parts))])
+
+
+def _stripped(part: str) -> str:
+    rest = part.lstrip("0")
+    return rest if rest and rest[0] in digits else f"0{rest}"
 
 
 def _is_version(text: str, normalize: bool = False) -> bool:
