@@ -236,7 +236,9 @@ async def test_pods_that_end_are_told_of_and_come_back(world: World) -> None:
         set_["metadata"] = {"name": "db", "namespace": "default"}
         await cluster.admin.create(STATEFUL_SETS, set_, namespace="default")
         await settled(cluster, 1)
-        before = (await cluster.admin.get(PODS, "db-0", namespace="default"))["metadata"]["uid"]
+        pod = await cluster.admin.get(PODS, "db-0", namespace="default")
+        before = pod["metadata"]["uid"]
+        assert pod["metadata"]["generateName"] == "db-"
         await cluster.admin.patch(
             PODS, "db-0", {"status": {"phase": "Failed"}}, namespace="default", subresource="status"
         )

@@ -42,7 +42,6 @@ def revision_of_pod(pod: Object) -> str:
 def make_pod(set_: Object, ordinal: int, revision: str) -> Object:
     """The Pod to create; `set_` has the template of the revision."""
     pod = pod_from_template(set_["spec"]["template"], set_, KIND)
-    del pod["metadata"]["generateName"]
     pod["metadata"]["name"] = f"{set_['metadata']['name']}-{ordinal}"
     pod["metadata"]["namespace"] = set_["metadata"]["namespace"]
     give_identity(pod)
