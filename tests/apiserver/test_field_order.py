@@ -18,6 +18,7 @@ from tests.api.crd.samples import GROUP, cron_tab, definition
 from tests.apiserver.conftest import pod
 
 DEFINITIONS = GVR("apiextensions.k8s.io", "v1", "customresourcedefinitions")
+ENDPOINTS = GVR("", "v1", "endpoints")
 CRON_TABS = GVR(GROUP, "v1", "crontabs")
 OPEN = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
@@ -47,6 +48,20 @@ WRITTEN: dict[str, tuple[GVR, Object, tuple[str | int, ...], list[str]]] = {
         {"metadata": {"name": "a"}, "data": {}, "immutable": False, "binaryData": {"b": ""}},
         (),
         ["kind", "apiVersion", "metadata", "immutable", "binaryData"],
+    ),
+    "an address that is declared as it is not numbered": (
+        ENDPOINTS,
+        {
+            "metadata": {"name": "a"},
+            "subsets": [
+                {
+                    "addresses": [{"targetRef": {"kind": "Pod"}, "nodeName": "n", "hostname": "h", "ip": "192.0.2.1"}],
+                    "ports": [{"port": 1}],
+                }
+            ],
+        },
+        ("subsets", 0, "addresses", 0),
+        ["ip", "hostname", "nodeName", "targetRef"],
     ),
     "a custom resource": (
         CRON_TABS,

@@ -10,6 +10,7 @@ import pytest
 from engine.api.types import ENDPOINTS, SERVICES, Object
 from engine.client import Client
 from engine.controllers.endpoints import EndpointsController
+from engine.controllers.endpoints.ordering import port_order, subset_order
 from engine.controllers.endpoints.subsets import subsets_of
 from engine.world import World
 from tests.controllers.cluster import running
@@ -47,7 +48,7 @@ ROWS: dict[str, tuple[Object, list[Object], list[str]]] = {
     "over, or without an address": (
         service(WEB), [pod("d", "10.1.0.4", phase="Failed"), pod("e", "10.1.0.5", phase="Succeeded"), pod("f", "")], []
     ),
-    "several ports": (service(WEB, ADMIN), [B], ["b / : admin=9000 web=8080"]),
+    "several ports": (service(WEB, ADMIN), [B], ["b / : web=8080 admin=9000"]),
     "a named port that only one has": (service(WEB, ADMIN), [A, B], ["a b / : web=8080", "b / : admin=9000"]),
     "a named port of several numbers": (
         service(WEB, ADMIN), [B, pod("d", "10.1.0.4", adm=9001)],
@@ -67,6 +68,32 @@ def shown(subset: Object) -> str:
 
 
 FIELDS = ("addresses", "notReadyAddresses")
+
+
+def test_ports_and_subsets_come_in_the_order_of_their_hashes() -> None:
+    """As SortSubsets puts these."""
+    target = {"kind": "Pod", "namespace": "default", "name": "b", "uid": "uid-b"}
+    ports = [
+        {"name": "web", "port": 8080, "protocol": "TCP"},
+        {"name": "admin", "port": 9000, "protocol": "TCP"},
+        {"name": "dns", "port": 53, "protocol": "UDP"},
+        {"name": "x", "port": 443, "protocol": "TCP", "appProtocol": "tls"},
+    ]
+    assert [port["name"] for port in sorted(ports, key=port_order)] == ["web", "x", "dns", "admin"]
+    subsets: list[Object] = [
+        {
+            "addresses": [{"ip": "10.0.0.1", "nodeName": "n", "targetRef": target}],
+            "ports": sorted(ports, key=port_order),
+        },
+        {
+            "addresses": [{"ip": "10.0.0.2", "hostname": "h"}],
+            "notReadyAddresses": [{"ip": "10.0.0.3"}],
+            "ports": [{"name": "web", "port": 8081, "protocol": "TCP"}],
+        },
+        {"addresses": [{"ip": "10.0.0.4"}]},
+    ]
+    found = [subset["addresses"][0]["ip"] for subset in sorted(subsets, key=subset_order)]
+    assert found == ["10.0.0.2", "10.0.0.4", "10.0.0.1"]
 
 
 @pytest.mark.parametrize("name", ROWS)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 
 from engine.api.types import Object
+from engine.controllers.endpoints.ordering import port_order, subset_order
 from engine.controllers.endpointslice.endpoints import belongs_in_endpoints, endpoint_ports, has_cluster_ip, pod_ips
 from engine.controllers.pods import is_ready
 
@@ -65,7 +66,7 @@ def subsets_of(service: Object, pods: Sequence[Object]) -> tuple[list[Object], b
             continue
         parts.append({_READY if publish or is_ready(pod) else _UNREADY: [address], "ports": ports})
     made = [_subset(each) for each in repacked(parts)]
-    made.sort(key=lambda each: orjson.dumps(each, option=orjson.OPT_SORT_KEYS))
+    made.sort(key=subset_order)
     over = _truncate(made)
     return [each for each in made if _READY in each or _UNREADY in each], over
 
@@ -96,17 +97,13 @@ def _port(port: Object) -> Object:
     return {name: value for name, value in port.items() if value != ""}
 
 
-def _order(port: Object) -> tuple[Any, ...]:
-    return port.get("name", ""), port["port"], port["protocol"]
-
-
 def _subset(packed: Subset) -> Object:
     subset: Object = {}
     for name, wanted in ((_READY, True), (_UNREADY, False)):
         if listed := [address for address, ready in packed.addresses if ready is wanted]:
             subset[name] = sorted(listed, key=_identity)
     if packed.ports:
-        subset["ports"] = sorted(packed.ports, key=_order)
+        subset["ports"] = sorted(packed.ports, key=port_order)
     return subset
 
 
