@@ -20,6 +20,7 @@ MEANT = "meant"  # the same, as somebody wrote it who does not know the uid
 GONE = "gone"  # a claim that there is no more
 BOUND = {"pv.kubernetes.io/bind-completed": "yes"}
 BY_CONTROLLER = {"pv.kubernetes.io/bound-by-controller": "yes"}
+PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
 SELECTED = {"volume.kubernetes.io/selected-node": "node-1"}
 RWO, RWX = "ReadWriteOnce", "ReadWriteMany"
 
@@ -58,6 +59,11 @@ def free(**fields: Any) -> Volume:
 
 def bound(**fields: Any) -> Volume:
     return Volume("Bound mine", **fields)
+
+
+def deletable(then: str, *, annotations: dict[str, str] | None = None, **spec: Any) -> Volume:
+    spec["persistentVolumeReclaimPolicy"] = "Delete"
+    return Volume(then, claimant=GONE, phase="Bound", annotations=annotations or {}, spec=spec)
 
 
 MISMATCH = 'VolumeMismatch: Cannot bind to requested volume "{row}-v": '
@@ -158,6 +164,33 @@ ROWS: dict[str, Row] = {
         {"v": Volume("Failed gone", claimant=GONE, phase="Bound", spec={"persistentVolumeReclaimPolicy": "Recycle"})},
         "Pending", ["VolumeFailedRecycle: No recycler plugin found for the volume!"],
     ),
+    "to be deleted by a plugin that deletes nothing": Row(
+        {"v": deletable("Failed gone")}, "Pending",
+        ['VolumeFailedDelete: error getting deleter volume plugin for volume "{row}-v": no deletable volume plugin '
+         "matched"],
+    ),
+    "to be deleted, of no plugin": Row(
+        {"v": deletable("Failed gone", iscsi={"targetPortal": "192.0.2.1:3260", "iqn": "iqn.2026-01.com.example:a"})},
+        "Pending",
+        ['VolumeFailedDelete: error getting deleter volume plugin for volume "{row}-v": no volume plugin matched'],
+    ),
+    "to be deleted, of a path": Row(
+        {"v": deletable("Failed gone", hostPath={"path": "/mnt/data"})}, "Pending",
+        ["VolumeFailedDelete: host_path deleter only supports /tmp/.+ but received provided /mnt/data"],
+    ),
+    "to be deleted, of a path that may be": Row(
+        {"v": deletable("Released gone deleted", hostPath={"path": "/tmp/data"})}, "Pending"
+    ),
+    "to be deleted by whoever made it": Row(
+        {"v": deletable("Released gone", annotations={PROVISIONED_BY: "example.com/disks"})}, "Pending"
+    ),
+    "to be deleted by a plugin that there is no more": Row(
+        {"v": deletable("Failed gone", annotations={PROVISIONED_BY: "kubernetes.io/aws-ebs"})}, "Pending",
+        ["VolumeFailedDelete: no volume plugin matched name: kubernetes.io/aws-ebs"],
+    ),
+    "to be deleted by what a plugin has become": Row(
+        {"v": deletable("Released gone", annotations={"pv.kubernetes.io/migrated-to": "ebs.csi.aws.com"})}, "Pending"
+    ),
 }  # fmt: skip
 
 
@@ -179,7 +212,9 @@ async def make(admin: Client, row: str, what: Row) -> None:
         GONE: {"namespace": row, "name": "gone", "uid": "gone-uid"},
     }
     for name, volume in what.volumes.items():
-        source = {"csi": {"driver": "example.com", "volumeHandle": f"{row}-{name}"}}
+        source: Object = {"csi": {"driver": "example.com", "volumeHandle": f"{row}-{name}"}}
+        if {"hostPath", "iscsi"} & set(volume.spec):
+            source = {}
         spec = {"capacity": {"storage": volume.size}, "accessModes": volume.modes, **source, "storageClassName": row}
         if volume.claimant:
             spec["claimRef"] = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", **references[volume.claimant]}
@@ -208,7 +243,8 @@ async def outcome(cluster: TestCluster, row: str, what: Row) -> Object:
         volume = await cluster.admin.get(VOLUMES, f"{row}-{name}")
         reference = volume["spec"].get("claimRef") or {}
         whose = {uid: "mine", "gone-uid": "gone"}.get(reference.get("uid", ""), "meant" if reference else "")
-        found[name] = f"{volume['status']['phase']} {whose}".strip()
+        leaves = " deleted" if volume["metadata"].get("deletionTimestamp") and not what.volumes[name].leaving else ""
+        found[name] = f"{volume['status']['phase']} {whose}{leaves}".strip()
     events = [
         f"{event['reason']}: {event['message']}"
         for event in await cluster.objects(EVENTS)

@@ -138,6 +138,37 @@ async def test_a_class_provisions_and_deletes(world: World) -> None:
         await cluster.gone(VOLUMES, name, None)
 
 
+async def test_a_recycled_volume_is_emptied_by_a_pod_and_free_again(world: World) -> None:
+    async with running(world) as cluster:
+
+        async def recycler() -> Object | None:
+            return await cluster.find(PODS, "recycler-for-old")
+
+        async def given_back(phase: str) -> None:
+            await make_claim(cluster, claim(storage_class="manual"))
+            await in_phase(cluster, "Bound")
+            await cluster.admin.delete(CLAIMS, "data", namespace="default")
+            await cluster.eventually("the recycler", recycler)
+            assert (await volume_in_phase(cluster, "Released", "old"))["spec"]["claimRef"]["name"] == "data"
+            status = {"status": {"phase": phase}}
+            await cluster.admin.patch(PODS, "recycler-for-old", status, namespace="default", subresource="status")
+
+        spec: Object = {"capacity": {"storage": "5Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "manual"}
+        spec |= {"hostPath": {"path": "/data"}, "persistentVolumeReclaimPolicy": "Recycle"}
+        await cluster.admin.create(VOLUMES, {"metadata": {"name": "old"}, "spec": spec})
+        await given_back("Succeeded")
+        assert "claimRef" not in (await volume_in_phase(cluster, "Available", "old"))["spec"]
+        await cluster.gone(PODS, "recycler-for-old", "default")
+        assert await cluster.events("VolumeRecycled") == ["Volume recycled"]
+        await given_back("Failed")
+        message = "Recycle failed: failed to recycle volume: pod failed, pod.Status.Message unknown"
+        assert (await volume_in_phase(cluster, "Failed", "old"))["status"]["message"] == message
+        assert await cluster.events("VolumeFailedRecycle") == [message]
+        again = await cluster.eventually("another try", recycler)
+        assert again["spec"]["activeDeadlineSeconds"] == 150
+        assert again["spec"]["volumes"][0] == {"name": "vol", "hostPath": {"path": "/data", "type": ""}}
+
+
 async def test_the_default_class_waits_for_a_node(world: World) -> None:
     async with running(world) as cluster:
 

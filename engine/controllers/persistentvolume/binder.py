@@ -40,9 +40,12 @@ from engine.controllers.persistentvolume.objects import (
 )
 from engine.controllers.persistentvolume.plugins import NoPluginError, external_provisioner
 from engine.controllers.persistentvolume.protection import claims_of
+from engine.controllers.persistentvolume.reclaimer import Reclaimer
+from engine.controllers.persistentvolume.volume_state import VolumeState
 from engine.controllers.pods import is_terminal
 
 RESYNC = 15.0  # --pvclaimbinder-sync-period
+RECYCLER_POLL = 1.0  # upstream watches the one Pod
 _BY_CLAIM = "claim"
 _NO_VOLUME = "no persistent volumes available for this claim and no storage class is set"
 
@@ -58,6 +61,8 @@ class PersistentVolumeBinder(Controller):
         self._volumes = self.lister(VOLUMES)
         self._classes = self.lister(STORAGE_CLASSES)
         self._pods = self.lister(PODS)
+        self._state = VolumeState(self.client, self.recorder, self.clock)
+        self._reclaimer = Reclaimer(self.client, self.recorder, self._pods, self._state)
         self.index(PODS, _BY_CLAIM, claims_of)
         self.watch(CLAIMS, self._claim_changed)
         self.watch(VOLUMES, self._volume_changed)
@@ -73,6 +78,9 @@ class PersistentVolumeBinder(Controller):
             for claim in self._claims.list():
                 if (claim.get("status") or {}).get("phase") != "Bound":
                     self.queue.add(f"claim/{claim_key(claim)}")
+            for volume in self._volumes.list():
+                if (volume.get("status") or {}).get("phase") in ("Released", "Failed"):
+                    self.queue.add(f"volume/{volume['metadata']['name']}")
 
     def _claim_changed(self, old: Object | None, new: Object | None) -> Iterable[str]:
         claim = new or old
@@ -205,7 +213,7 @@ class PersistentVolumeBinder(Controller):
 
     async def _bind(self, volume: Object, claim: Object) -> None:
         volume = await self._bind_volume(volume, claim)
-        volume = await self._set_volume_phase(volume, "Bound")
+        volume = await self._state.set_phase(volume, "Bound")
         claim = await self._bind_claim(claim, volume)
         await self._set_claim_status(claim, "Bound", volume)
 
@@ -255,16 +263,6 @@ class PersistentVolumeBinder(Controller):
             return claim
         return await self.client.update_status(CLAIMS, {**claim, "status": status})
 
-    async def _set_volume_phase(self, volume: Object, phase: str, message: str = "") -> Object:
-        before = volume.get("status") or {}
-        if before.get("phase") == phase:
-            return volume
-        status = {**before, "phase": phase, "lastPhaseTransitionTime": self.clock.timestamp()}
-        status.pop("message", None)
-        if message:
-            status["message"] = message
-        return await self.client.update_status(VOLUMES, {**volume, "status": status})
-
     # -- claims that are bound
 
     async def _sync_bound(self, claim: Object) -> None:
@@ -295,13 +293,13 @@ class PersistentVolumeBinder(Controller):
         reference = claim_reference(volume)
         self.note(desired=reference.get("name", ""), actual=(volume.get("status") or {}).get("phase", ""))
         if not reference.get("uid"):
-            await self._set_volume_phase(volume, "Available")
+            await self._state.set_phase(volume, "Available")
             return
         claim = await self._claimant(volume)
         if claim is None:
             await self._released(volume)
         elif claim["spec"].get("volumeName") == volume["metadata"]["name"]:
-            await self._set_volume_phase(volume, "Bound")
+            await self._state.set_phase(volume, "Bound")
         elif claim["spec"].get("volumeName"):
             await self._unneeded(volume)
         elif not have_same_mode(volume, claim):
@@ -333,24 +331,20 @@ class PersistentVolumeBinder(Controller):
         self.recorder.event(claim, WARNING, "VolumeMismatch", text)
 
     async def _released(self, volume: Object) -> None:
-        phase = (volume.get("status") or {}).get("phase")
-        if phase not in ("Released", "Failed"):
-            volume = await self._set_volume_phase(volume, "Released")
-        if volume["spec"].get("persistentVolumeReclaimPolicy") == "Recycle" and phase != "Failed":
-            message = "No recycler plugin found for the volume!"
-            await self._set_volume_phase(volume, "Failed", message)
-            self.recorder.event(volume, WARNING, "VolumeFailedRecycle", message)
+        if (volume.get("status") or {}).get("phase") not in ("Released", "Failed"):
+            volume = await self._state.set_phase(volume, "Released")
+        reference = claim_reference(volume)
+        key = f"{reference['namespace']}/{reference['name']}"
+        named = self._claims.by_key(key) is not None  # another claim of that name: its Pods use another volume
+        pods = () if named else self._pods.by_index(_BY_CLAIM, key)
+        running = [f"{pod['metadata']['namespace']}/{pod['metadata']['name']}" for pod in pods if not is_terminal(pod)]
+        if await self._reclaimer.reclaim(volume, sorted(running)):
+            self.queue.add_after(f"volume/{volume['metadata']['name']}", RECYCLER_POLL)
 
     async def _unneeded(self, volume: Object) -> None:
         """Its claim is bound to another volume."""
         policy = volume["spec"].get("persistentVolumeReclaimPolicy")
         if PROVISIONED_BY in annotations_of(volume) and policy == "Delete":
             await self._released(volume)
-            return
-        changed = copy_object(volume)
-        if BOUND_BY_CONTROLLER in annotations_of(volume):
-            del changed["spec"]["claimRef"]
-            del changed["metadata"]["annotations"][BOUND_BY_CONTROLLER]
         else:
-            changed["spec"]["claimRef"].pop("uid", None)  # whoever made it meant it for the claim: it stays so
-        await self._set_volume_phase(await self.client.update(VOLUMES, changed), "Available")
+            await self._state.unbind(volume)
