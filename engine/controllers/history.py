@@ -11,7 +11,8 @@ from collections.abc import Sequence
 import orjson
 
 from engine.api.errors import ApiError
-from engine.api.types import GVK, GVR, Object, copy_object
+from engine.api.json_objects import in_key_order
+from engine.api.types import GVK, GVR, Object
 from engine.client import Client, Lister
 from engine.controllers.hashing import template_hash
 from engine.controllers.ownership import OWNER_INDEX, ControllerRefManager, controller_reference, recheck_deletion
@@ -24,8 +25,8 @@ MAX_PREFIX = 223
 
 
 def template_patch(owner: Object) -> Object:
-    """What a revision keeps: the template, to be put in place of another."""
-    return {"spec": {"template": {**copy_object(owner["spec"]["template"]), "$patch": "replace"}}}
+    """What a revision keeps: the template, to be put in place of another, as Go writes a map."""
+    return {"spec": {"template": in_key_order({**owner["spec"]["template"], "$patch": "replace"})}}
 
 
 def apply_revision(owner: Object, revision: Object) -> Object:

@@ -287,7 +287,9 @@ async def test_a_set_comes_up_in_order_is_updated_from_the_end_and_keeps_its_cla
         assert await cluster.events("SuccessfulDelete") == [
             f"delete Pod db-{n} in StatefulSet db successful" for n in (2, 1, 0)
         ]
-        assert len(await cluster.objects(CONTROLLER_REVISIONS, namespace="default")) == 2
+        kept = [each["data"]["spec"]["template"] for each in await cluster.objects(CONTROLLER_REVISIONS)]
+        assert [list(each) for each in kept] == [["$patch", "metadata", "spec"]] * 2
+        assert list(kept[0]["spec"]["containers"][0])[:3] == ["image", "imagePullPolicy", "name"]
         await cluster.admin.patch(STATEFUL_SETS, "db", {"spec": {"replicas": 1}}, namespace="default")
         await settled(cluster, 1)
         assert names(await cluster.objects(PODS, namespace="default")) == ["db-0"]

@@ -1,4 +1,4 @@
-"""In which order the ports of a subset come, and the subsets: by the MD5 of how Go prints them (pkg/api/v1/endpoints).
+"""The order of a subset's ports, and of the subsets: by the MD5 of how Go prints them (pkg/api/v1/endpoints).
 
 What Go prints is spew's dump with types (`dump.ForHash`). A port says the same in each cluster, so its place is the same
 everywhere; a subset has uids in it.
