@@ -1,7 +1,7 @@
-"""The order of a subset's ports, and of the subsets: by the MD5 of how Go prints them (pkg/api/v1/endpoints).
+"""The order of a subset's ports, and of subsets: the MD5 of how Go prints them (pkg/api/v1/endpoints/util.go).
 
-What Go prints is spew's dump with types (`dump.ForHash`). A port says the same in each cluster, so its place is the same
-everywhere; a subset has uids in it.
+What Go prints is spew's dump with types (`dump.ForHash`). A port says the same everywhere, so its place is too; a
+subset has uids in it.
 """
 
 from __future__ import annotations
