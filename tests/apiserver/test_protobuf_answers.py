@@ -59,7 +59,9 @@ async def test_an_object_and_a_list_say_what_they_say_in_json(server: ApiServer,
     assert value(server, listed) == {**expected, "items": items}
     plural = await asked(server, "/apis/rbac.authorization.k8s.io/v1/clusterroles")  # many, with lists of lists
     assert len(value(server, plural)["items"]) > 20
-    discovery = value(server, await asked(server, "/apis/apps/v1"))
+    answer = await asked(server, "/apis/apps/v1")
+    assert message((4, b"".join(message((1, verb)) for verb in ("get", "patch", "update")))) in answer.body
+    discovery = value(server, answer)
     document = orjson.loads((await asked(server, "/apis/apps/v1", JSON)).body)
     assert {**discovery, "apiVersion": "v1"} == document
 

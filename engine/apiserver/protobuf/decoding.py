@@ -23,6 +23,8 @@ MAGIC = b"k8s\0"
 JSON_SCHEMAS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON"
 RAW = "io.k8s.apimachinery.pkg.runtime.RawExtension"
 FIELDS_V1 = "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1"
+# Lists that are a type of their own in Go, and so a message; as the values of maps all are.
+TYPED_LISTS = frozenset({("meta.v1.APIResource", "verbs")})
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -100,7 +102,10 @@ def _fill(definitions: Definitions, schema: Schema, message: str, *, data: bytes
         node = schema.properties.get(name)
         if node is None:
             continue  # a field that this version no longer has
-        _add(definitions, node, name, value=value, found=found, keeps_zero=keeps_zero)
+        if (message, name) in TYPED_LISTS and isinstance(value, bytes):
+            found[name] = _typed_list(definitions, node, value)
+        else:
+            _add(definitions, node, name, value=value, found=found, keeps_zero=keeps_zero)
 
 
 def _add(
@@ -131,12 +136,16 @@ def _entry(definitions: Definitions, node: Schema, data: bytes) -> tuple[str, An
         if field.number == 1 and isinstance(field.value, bytes):
             key = field.value.decode()
         elif field.number == 2:
-            if node.type == "array" and node.items is not None and isinstance(field.value, bytes):
-                # A list as a map's value is a message of its own whose field 1 repeats.
-                value = [_value(definitions, node.items, item.value) for item in fields(field.value)]
+            if node.type == "array" and isinstance(field.value, bytes):
+                value = _typed_list(definitions, node, field.value)
             else:
                 value = _value(definitions, node, field.value)
     return key, value
+
+
+def _typed_list(definitions: Definitions, node: Schema, data: bytes) -> list[Any]:
+    """A list that is a message of its own, whose field 1 repeats."""
+    return [_value(definitions, node.items, item.value) for item in fields(data)] if node.items is not None else []
 
 
 def _empty(node: Schema) -> Any:

@@ -26,6 +26,7 @@ from engine.apiserver.protobuf.decoding import (
     JSON_SCHEMAS,
     MAGIC,
     RAW,
+    TYPED_LISTS,
     schema_of,
 )
 from engine.apiserver.protobuf.wire import FIXED64, LENGTH, VARINT
@@ -118,7 +119,10 @@ class Encoder:
             if name.startswith("+"):
                 found.append(_Field("", _repeated(number, _Message(self._fields(schema, name[1:]))), bytes))
             elif (node := schema.properties.get(name)) is not None:
-                found.append(self._field(number, name, node, plain=not keeps_zero))
+                if (message, name) in TYPED_LISTS:
+                    found.append(_Field(name, _written(key(number, LENGTH), self._typed(node).payload), bytes))
+                else:
+                    found.append(self._field(number, name, node, plain=not keeps_zero))
         return found
 
     def _field(self, number: int, name: str, node: Schema, *, plain: bool) -> _Field:
@@ -126,13 +130,13 @@ class Encoder:
             codec = self._codec(node.items)
             return _Field(name, _each(key(number, codec.kind), codec.payload), bytes)
         if node.type == "object" and node.values is not None:
-            return _Field(name, _map(key(number, LENGTH), self._map_value(node.values)), bytes)
+            return _Field(name, _map(key(number, LENGTH), self._typed(node.values)), bytes)
         return _field(number, name, self._codec(node), plain=plain)
 
-    def _map_value(self, node: Schema) -> _Codec:
+    def _typed(self, node: Schema) -> _Codec:
+        """Of a value that has a type of its own: a list is a message then, whose field 1 repeats."""
         if node.type != "array" or node.items is None:
             return self._codec(node)
-        # A list as a map's value is a message of its own whose field 1 repeats.
         inner = self._codec(node.items)
         put = _each(key(1, inner.kind), inner.payload)
         return _Codec(LENGTH, lambda value: delimited(put(value)), None)
