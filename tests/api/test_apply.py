@@ -5,9 +5,10 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from engine.api.apply import apply
+from engine.api.apply import apply, track_update
 from engine.api.errors import ApiError
-from engine.api.types import Object
+from engine.api.schema import load_definitions
+from engine.api.types import GVK, Object
 from tests.api.ownership import CONFIG_MAP, LATER, T0, applied, config_map, deployment, edited, owners, stored, updated
 
 UNTYPED = "failed to create typed patch object (default/c; /v1, Kind=ConfigMap)"
@@ -332,5 +333,52 @@ def test_elements_that_cannot_be_told_apart() -> None:
     twice = deployment(1, {"name": "a"}, {"name": "a"})
     with pytest.raises(ApiError, match=r'containers: duplicate entries for key \[name="a"\]'):
         applied(None, twice, "me")
-    with pytest.raises(ApiError, match="containers: element 0: associative list with keys has an element that omits"):
-        applied(None, deployment(1, {"image": "a"}), "me")
+    nameless = deployment(1, {"image": "a"})  # a key that Go never leaves out is empty
+    assert owners(applied(None, nameless, "me"))["me"]["f:spec"]["f:template"]["f:spec"]["f:containers"] == {
+        'k:{"name":""}': {".": {}, "f:image": {}}
+    }
+    with pytest.raises(ApiError, match=r'containers: duplicate entries for key \[name=""\]'):
+        applied(None, deployment(1, {"image": "a"}, {"image": "b"}), "me")
+
+
+ACCOUNT = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "a"}, "secrets": [{"namespace": "b"}]}
+WITHOUT_KEYS = {
+    "1.37": 'an element that omits all key fields ["name"] (and doesn\'t have default values for any key fields)',
+    "1.33": 'an element that omits key field "name" (and doesn\'t have default value)',
+}
+
+
+@pytest.mark.parametrize("version", WITHOUT_KEYS)
+def test_an_element_without_a_key_cannot_be_applied(version: str) -> None:
+    schema = load_definitions(version).kind(GVK("", "v1", "ServiceAccount"))
+    with pytest.raises(ApiError) as caught:
+        apply(None, ACCOUNT, manager="me", force=False, now=T0, schema=schema, api_version="v1")
+    assert caught.value.message == (
+        "failed to create typed patch object (/a; /v1, Kind=ServiceAccount): .secrets: element 0: associative list "
+        f"with keys has {WITHOUT_KEYS[version]}"
+    )
+
+
+def test_an_element_without_a_key_that_is_stored_keeps_everybody_from_owning_anything() -> None:
+    schema = load_definitions().kind(GVK("", "v1", "ServiceAccount"))
+    made = track_update(None, ACCOUNT, manager="me", now=T0, schema=schema, api_version="v1")
+    assert "managedFields" not in made["metadata"]
+    config = {**ACCOUNT, "secrets": []}
+    with pytest.raises(ApiError) as caught:
+        apply(stored(made), config, manager="me", force=False, now=T0, schema=schema, api_version="v1")
+    assert caught.value.message == (
+        "failed to create typed live object (/a; /v1, Kind=ServiceAccount): .secrets: element 0: associative list "
+        f"with keys has {WITHOUT_KEYS['1.37']}"
+    )
+
+
+def test_what_is_applied_of_the_status_changes_nothing_but_counts_as_a_change() -> None:
+    made = stored(applied(None, deployment(1), "one"))
+    shared = stored(applied(made, deployment(1), "two", now=LATER))
+    assert [entry.get("time") for entry in shared["metadata"]["managedFields"]] == [None, "2026-01-01T00:00:00Z"]
+    other = applied(made, deployment(1) | {"status": {"replicas": 1}}, "two", now=LATER)
+    assert [entry.get("time") for entry in other["metadata"]["managedFields"]] == [
+        "2026-01-01T00:00:00Z",
+        "2026-01-01T00:01:00Z",
+    ]
+    assert "status" not in other

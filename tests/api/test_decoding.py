@@ -182,6 +182,24 @@ def test_empty_lists_and_zero_values_do_not_survive_where_go_drops_them() -> Non
     assert decoded({"spec": {"limits": []}}, limits).object["spec"] == {}, "nor where the list must be there"
 
 
+ZEROS: dict[str, tuple[GVK, Any, Any]] = {
+    "a text": (GVK("events.k8s.io", "v1", "Event"), {"type": "", "note": ""}, {}),
+    "names": (POD, {"metadata": {"name": "", "generateName": "", "resourceVersion": ""}}, {"metadata": {}}),
+    "a truth": (GVK("", "v1", "PersistentVolume"), {"spec": {"nfs": {"readOnly": False}}}, {"spec": {"nfs": {}}}),
+    "a list that must be there": (
+        GVK("admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicyBinding"),
+        {"spec": {"policyName": "", "validationActions": []}},
+        {"spec": {}},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ZEROS)
+def test_zero_values_go_wherever_go_leaves_them_out(name: str) -> None:
+    gvk, value, left = ZEROS[name]
+    assert decoded(value, gvk).object == {"apiVersion": gvk.api_version, "kind": gvk.kind, **left}
+
+
 def test_a_false_that_means_something_survives() -> None:
     spec = {"automountServiceAccountToken": False, "terminationGracePeriodSeconds": 0}
     assert decoded({"spec": spec}, POD).object["spec"] == spec

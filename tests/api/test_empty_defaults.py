@@ -37,6 +37,37 @@ ROWS: dict[str, tuple[GVK, Object, Object]] = {
         source(spec={"devices": {"requests": [{"firstAvailable": [{"tolerations": _TOLERATES}]}]}}),
         source(spec={"devices": {"requests": [{"firstAvailable": [_ASKED]}]}}),
     ),
+    "the divisor of an amount": (
+        GVK("", "v1", "Pod"),
+        source(
+            containers=[
+                {"name": "a", "env": [{"name": "E", "valueFrom": {"resourceFieldRef": {"resource": "limits.cpu"}}}]}
+            ],
+            volumes=[
+                {
+                    "name": "v",
+                    "downwardAPI": {"items": [{"path": "p", "resourceFieldRef": {"resource": "limits.cpu"}}]},
+                },
+                {"name": "w", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}},
+            ],
+        ),
+        source(
+            containers=[
+                {"env": [{"valueFrom": {"resourceFieldRef": {"resource": "limits.cpu", "divisor": "0"}}}]},
+            ],
+            volumes=[
+                {"downwardAPI": {"items": [{"resourceFieldRef": {"resource": "limits.cpu", "divisor": "0"}}]}},
+                {"ephemeral": {"volumeClaimTemplate": {"metadata": {}, "spec": {"volumeMode": "Filesystem"}}}},
+            ],
+        ),
+    ),
+    "the conditions of an endpoint": (
+        GVK("discovery.k8s.io", "v1", "EndpointSlice"),
+        {"endpoints": [{"addresses": ["10.0.0.1"]}]},
+        {"endpoints": [{"addresses": ["10.0.0.1"], "conditions": {}}]},
+    ),
+    "the Service of a StatefulSet": (GVK("apps", "v1", "StatefulSet"), source(replicas=2), source(serviceName="")),
+    "what an event is about": (GVK("events.k8s.io", "v1", "Event"), {"reason": "a"}, {"regarding": {}}),
     "an interface": (
         VOLUME,
         source(iscsi={"targetPortal": "a", "iqn": "b", "iscsiInterface": ""}),

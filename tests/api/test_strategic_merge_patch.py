@@ -71,6 +71,21 @@ APPLIED: dict[str, tuple[Object, Object, Object]] = {
         },
         {"metadata": {"ownerReferences": [{"uid": "b", "name": None}, {"uid": "a"}]}},
     ),
+    "a map with a directive in the place of a list takes the list away": (
+        pod(nodeName="n", containers=[container("a")]),
+        pod(containers={"$patch": "replace", "a": 1}),
+        pod(nodeName="n"),
+    ),
+    "a directive that is null is none in an element of a new list": (
+        pod(nodeName="n"),
+        pod(containers=[container("a", image="x", **{"$patch": None}), container("b", image=None)]),
+        pod(nodeName="n", containers=[container("a", image="x"), container("b")]),
+    ),
+    "a name that is a map is like no other": (
+        pod(containers=[container("a"), container("b")]),
+        pod(**{"$setElementOrder/containers": [{"name": {"a": "b"}}, {"name": "b"}, {"name": "a"}]}),
+        pod(containers=[container("b"), container("a")]),
+    ),
     "a scalar is set, a null deletes": (
         pod(nodeName="a", hostname="h"),
         pod(nodeName="b", hostname=None),
@@ -209,6 +224,24 @@ def _without_empty(value: Any) -> Any:
 
 
 REFUSED: dict[str, tuple[Object, Any, int, str]] = {
+    "an order in which something is no map": (
+        pod(containers=[container("a"), container("b")]),
+        pod(**{"$setElementOrder/containers": [{"name": "a"}, ["b"]]}),
+        500,
+        "value for key 1 is not a map",
+    ),
+    "an order of a map": (
+        pod(dnsPolicy="a"),
+        pod(**{"$setElementOrder/nodeSelector": []}),
+        500,
+        "expected slice or array type, but got: struct",
+    ),
+    "a deletion list of maps in a list of texts": (
+        {"metadata": {"finalizers": []}},
+        {"metadata": {"$deleteFromPrimitiveList/finalizers": [{}]}},
+        500,
+        "cannot merge lists without merge key for string",
+    ),
     "no map": ({}, [], 400, "json: cannot unmarshal array into Go value of type map[string]interface {}"),
     "no merge key": (
         pod(containers=[container("a")]),
@@ -471,6 +504,10 @@ def test_without_overwrite_a_change_by_another_conflicts() -> None:
         three_way_strategic_patch(last, deployment(2, container("a")), live, DEPLOYMENT, overwrite=False)
     apart = deployment(1, container("a", image="x"))
     assert three_way_strategic_patch(last, apart, last, DEPLOYMENT, overwrite=False)
+    rules = kind("rbac.authorization.k8s.io", "v1", "ClusterRole")
+    wanted, found = ({"rules": [{"resourceNames": [], **more}]} for more in ({"verbs": ["a"]}, {}))
+    with pytest.raises(ApiError, match="no elements in any of the given slices"):  # which both would make of it
+        three_way_strategic_patch({}, wanted, found, rules, overwrite=False)
 
 
 NAMES = st.sampled_from("abcde")

@@ -355,11 +355,11 @@ def test_conflicts(name: str) -> None:
 
 
 REFUSED: dict[str, tuple[Object, Object, str]] = {
-    "a key that is left out": (
-        struct(list=elements("a", "b")),
-        {"list": [{"b": "x"}]},
-        '.list: element 0: associative list with keys has an element that omits key field "a" '
-        "(and doesn't have default value)",
+    "no key at all": (
+        struct(list=elements("b", "a", n=NUMBER)),
+        {"list": [{"a": "x"}, {"n": 1}]},
+        '.list: element 1: associative list with keys has an element that omits all key fields ["b" "a"] '
+        "(and doesn't have default values for any key fields)",
     ),
     "no element": (LIST, {"list": [None]}, ".list: element 0: associative list with keys may not have a null element"),
     "a text for an element": (

@@ -187,7 +187,16 @@ def test_status_belongs_to_its_subresource() -> None:
     assert entry["subresource"] == "status"
     assert entry["fieldsV1"] == {
         "f:status": {
-            "f:conditions": {".": {}, 'k:{"type":"Ready"}': {".": {}, "f:status": {}, "f:type": {}}},
+            "f:conditions": {
+                ".": {},
+                'k:{"type":"Ready"}': {
+                    ".": {},
+                    "f:lastProbeTime": {},  # nobody said these, but every condition has them
+                    "f:lastTransitionTime": {},
+                    "f:status": {},
+                    "f:type": {},
+                },
+            },
             "f:phase": {},
         }
     }
@@ -223,7 +232,31 @@ BORN: dict[str, tuple[tuple[str, str, str], Object, Object]] = {
     "a template behind a pointer": (
         ("", "v1", "ReplicationController"),
         {"spec": {"template": {"metadata": {}, "spec": {"nodeName": "n"}}}},
-        {"f:spec": {"f:template": {".": {}, "f:metadata": {}, "f:spec": {".": {}, "f:nodeName": {}}}}},
+        {
+            "f:spec": {
+                "f:template": {".": {}, "f:metadata": {}, "f:spec": {".": {}, "f:containers": {}, "f:nodeName": {}}}
+            }
+        },
+    ),
+    "a struct that the schema does not require": (
+        ("resource.k8s.io", "v1", "ResourceClaim"),
+        {"spec": {"devices": {"requests": [{"name": "a"}]}}},
+        {"f:spec": {"f:devices": {"f:requests": {}}}},
+    ),
+    "a list that is required, but left out where it is empty": (
+        ("admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicyBinding"),
+        {"spec": {"policyName": "p", "validationActions": ["Deny"]}},
+        {"f:spec": {"f:policyName": {}, "f:validationActions": {".": {}, 'v:"Deny"': {}}}},
+    ),
+    "a pointer that is required": (
+        ("networking.k8s.io", "v1", "IPAddress"),
+        {"spec": {"parentRef": {"resource": "services", "name": "a"}}},
+        {"f:spec": {"f:parentRef": {".": {}, "f:name": {}, "f:resource": {}}}},
+    ),
+    "a pointer to an empty struct": (
+        ("apps", "v1", "ReplicaSet"),
+        {"spec": {"selector": {}}},
+        {"f:spec": {"f:selector": {}}},
     ),
     "a number that is nought": (("scheduling.k8s.io", "v1", "PriorityClass"), {"value": 0}, {}),
 }

@@ -42,7 +42,7 @@ def elements(*keys: str, **fields: Object) -> Object:
 
 def schema_of(raw: Object) -> Schema:
     identified = {"apiVersion": TEXT, "kind": TEXT, "metadata": ANY, **raw.get("properties", {})}
-    schema = Definitions("", {"Thing": {**raw, "properties": identified}})["Thing"]
+    schema = Definitions("1.37.0", {"Thing": {**raw, "properties": identified}})["Thing"]
     schema.status_apart = schema.fixed = False
     return schema
 

@@ -12,10 +12,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from engine.api.apply.checking import check_applied, named
+from engine.api.apply.checking import check_applied, misfits, named
 from engine.api.apply.conflicts import conflict_error
 from engine.api.apply.field_sets import FieldSet, canonical, difference, intersection, union
-from engine.api.apply.field_types import field_type
+from engine.api.apply.field_types import KeylessError, field_type
 from engine.api.apply.last_applied import KUBECTL, agreed_fields, synced
 from engine.api.apply.managers import (
     APPLY,
@@ -46,7 +46,7 @@ from engine.api.types import Object
 
 __all__ = ["apply", "entries_error", "named", "track_update", "well_formed"]
 
-_OWNERS_KEPT_SINCE = (1, 36)
+_OWNERS_KEPT_SINCE = (1, 37)
 
 
 def track_update(
@@ -65,8 +65,9 @@ def track_update(
     """`new` with its managedFields saying that `manager` owns what differs from `old` (None for a create).
 
     An object that nobody tracks (its managedFields were taken away) stays so until it is applied. Where it cannot be
-    had in a version that somebody owns fields in, nobody is noted: who owns what stays as it was, which before 1.36 was
-    lost. `convert` makes a custom object of another version; what else it raises passes through.
+    had in a version that somebody owns fields in, or has elements that nobody can own, nobody is noted: who owns what
+    stays as it was, which before 1.37 was lost. `convert` makes a custom object of another version; what else it raises
+    passes through.
     """
     try:
         return _noted(
@@ -76,7 +77,7 @@ def track_update(
             now,
             _scopes(new, schema, schemas, api_version, subresource, convert),
         )
-    except UnconvertedError:
+    except (UnconvertedError, KeylessError):
         kept = schema is not None and schema.release >= _OWNERS_KEPT_SINCE
         entries = ((old or {}).get("metadata") or {}).get("managedFields") if kept else None
         metadata = {key: value for key, value in new["metadata"].items() if key != "managedFields"}
@@ -131,6 +132,9 @@ def apply(
         return _applied(live, applied, manager=manager, force=force, now=now, scopes=scopes)
     except UnconvertedError as error:
         raise ApiError(500, "", str(error)) from None
+    except KeylessError:
+        text = misfits(scopes.own.kind, live, twice=True)
+        raise ApiError(500, "", f"failed to create typed live object ({named(live or {})}): {text}") from None
 
 
 def _applied(
@@ -219,6 +223,7 @@ class _Application:
         scope = scopes.own
         self._others = {each: owned for each, owned in managers.items() if each != identity}
         self._identity = identity
+        self._scope, self._live, self._sent = scope, live, applied
         self._last = managers.get(identity)
         self._fields = scope.kept(scope.kind.applied(scope.ownable(applied, frozenset(applied))))
         # What is applied to the part that an update does not touch is left out; a new object's is for its strategy.
@@ -245,11 +250,13 @@ class _Application:
         return self._same and last == self._fields
 
     def managers_after(self, api_version: str, time: str) -> Managers:
-        """Of an apply that changes no field there is no time: what it was before stays, also if it was none."""
+        """Of an apply that changes no field there is no time: what it was before stays, also if it was none. What it
+        says of the part that an update does not touch counts there, although nothing comes of it."""
         managers = _taken(self._others, self._difference)
         if self._fields:
             last = self._last.time if self._last is not None else ""
-            managers[self._identity] = Owned(self._fields, api_version, last if self._same else time)
+            changed = not self._same or merge(self._scope.kind, self._live or {}, self._sent) != self._live
+            managers[self._identity] = Owned(self._fields, api_version, time if changed else last)
         return managers
 
 

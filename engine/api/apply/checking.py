@@ -121,11 +121,17 @@ def _no_step(kind: ListType, item: Any) -> str | None:
         return "associative list with keys may not have a null element"
     if not isinstance(item, dict):
         return "associative list with keys may not have non-map elements"
-    missing = kind.missing_key(item)
-    if missing is None:
+    missing = kind.missing_keys(item)
+    if not missing:
         return None
+    if kind.needs_all_keys:
+        return (
+            f"associative list with keys has an element that omits key field {quoted(missing[0])} (and doesn't have "
+            "default value)"
+        )
     return (
-        f'associative list with keys has an element that omits key field "{missing}" (and doesn\'t have default value)'
+        f"associative list with keys has an element that omits all key fields [{' '.join(map(quoted, missing))}] (and "
+        "doesn't have default values for any key fields)"
     )
 
 

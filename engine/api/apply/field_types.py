@@ -17,43 +17,20 @@ from typing import Any
 
 from engine.api.apply.field_sets import MEMBER, SELF, FieldSet, in_order
 from engine.api.apply.steps import keys_step, value_step
+from engine.api.golang.fields import born_with
 from engine.api.patch.merge_patch import same
 from engine.api.schema import Schema
 
-# The default of a list's key that elements may leave out (upstream's schema markers, which the published one lacks).
+# Defaults of keys that elements may leave out, of those which Go leaves out as well (upstream's schema markers, which
+# the published schema lacks).
 _KEY_DEFAULTS = {
     ("io.k8s.api.core.v1.ContainerPort", "protocol"): "TCP",
     ("io.k8s.api.core.v1.ServicePort", "protocol"): "TCP",
     ("io.k8s.api.core.v1.LocalObjectReference", "name"): "",
-    ("io.k8s.api.core.v1.ObjectReference", "name"): "",
 }
 
-# Keys that elements may lack though they have no default.
-_OPTIONAL_KEYS = frozenset({"shareID"})
-
-# What upstream's Go objects always hold, if only empty, besides required fields: they are nothing new when an object is
-# created, so their path itself is not owned, only what is in them.
-_ALWAYS_THERE = frozenset({"metadata", "spec", "status", "template", "strategy", "updateStrategy", "jobTemplate"})
-_ALWAYS_THERE_IN = frozenset(
-    {
-        ("io.k8s.api.apps.v1.ControllerRevision", "revision"),
-        ("io.k8s.api.apps.v1.StatefulSetSpec", "serviceName"),
-        ("io.k8s.api.core.v1.Event", "reportingComponent"),
-        ("io.k8s.api.core.v1.Event", "reportingInstance"),
-        ("io.k8s.api.core.v1.Event", "source"),
-        ("io.k8s.api.core.v1.NodeDaemonEndpoints", "kubeletEndpoint"),
-        ("io.k8s.api.core.v1.NodeStatus", "daemonEndpoints"),
-        ("io.k8s.api.core.v1.NodeStatus", "nodeInfo"),
-        ("io.k8s.api.core.v1.PersistentVolumeClaimSpec", "resources"),
-        ("io.k8s.api.core.v1.ServiceStatus", "loadBalancer"),
-        ("io.k8s.api.events.v1.Event", "deprecatedSource"),
-        ("io.k8s.api.events.v1.Event", "regarding"),
-        ("io.k8s.api.networking.v1.IngressStatus", "loadBalancer"),
-        ("io.k8s.api.networking.v1.NetworkPolicySpec", "podSelector"),
-        ("io.k8s.api.scheduling.v1.PriorityClass", "value"),
-    }
-)
-_POINTERS = frozenset({("io.k8s.api.core.v1.ReplicationControllerSpec", "template")})
+# Since when elements of lists with several keys need not have all of them (structured-merge-diff 6.3).
+_OPTIONAL_KEYS = (1, 34)
 _BUILT_IN = "io.k8s."
 
 _NOTHING: FieldSet = {}
@@ -62,10 +39,19 @@ Changes = tuple[FieldSet, FieldSet]
 
 
 def _key_default(items: Schema | None, key: str) -> Any:
+    """What an element that leaves out a key is found by, None for nothing: for want of a default what its struct has
+    until it is set."""
     field = items.properties.get(key) if items is not None else None
     if items is None or field is None:
         return None
-    return field.raw.get("default", _KEY_DEFAULTS.get((items.definition, key)))
+    explicit = field.raw.get("default", _KEY_DEFAULTS.get((items.definition, key)))
+    if explicit is not None or not items.definition.startswith(_BUILT_IN):
+        return explicit
+    return born_with(items).get(key)
+
+
+class KeylessError(Exception):
+    """An element of a stored list that has none of its keys, so that nobody can own it or anything beside it."""
 
 
 class FieldType:
@@ -80,12 +66,6 @@ class FieldType:
     def atomic(self) -> bool:
         """Whether it is a list or map, which is owned as a whole."""
         return self.schema is not None and self.schema.type in ("array", "object")
-
-    def as_born(self, value: Any) -> bool:
-        """Whether a Go struct that nobody has set anything in has this value."""
-        if value == {}:
-            return self.schema is not None and self.schema.values is None
-        return not value and value != []
 
     def applied(self, value: Any) -> FieldSet:
         return MEMBER
@@ -102,7 +82,7 @@ class FieldType:
 class MapType(FieldType):
     """A struct with known fields, a map with any keys, or both."""
 
-    __slots__ = ("_fields", "_struct", "_values")
+    __slots__ = ("_born", "_fields", "_struct", "_values")
 
     def __init__(self, schema: Schema | None) -> None:
         super().__init__(schema)
@@ -110,6 +90,19 @@ class MapType(FieldType):
         self._struct = schema is not None and schema.fixed and schema.definition.startswith(_BUILT_IN)
         self._fields: dict[str, tuple[str, FieldType, bool]] = {}
         self._values: FieldType | None = None
+        self._born: dict[str, Any] | None = None
+
+    @property
+    def born(self) -> dict[str, Any]:
+        """The fields that upstream's object holds whatever is set, as they are then. Of custom objects that is their
+        metadata alone."""
+        if self._born is None:
+            schema = self.schema
+            if self._struct and schema is not None:
+                self._born = born_with(schema)
+            else:
+                self._born = {"metadata": {}} if schema is not None and schema.definition else {}
+        return self._born
 
     def field(self, key: str) -> tuple[str, FieldType, bool]:
         """The step of a key, the type below it, and whether upstream's objects always have it."""
@@ -120,19 +113,12 @@ class MapType(FieldType):
         schema = self.schema
         declared = schema.properties.get(key) if schema is not None else None
         if schema is not None and declared is not None:
-            entry = (f"f:{key}", field_type(declared), self._holds(schema, key))
+            entry = (f"f:{key}", field_type(declared), key in self.born)
             self._fields[key] = entry
             return entry
         if self._values is None:
             self._values = field_type(schema.values) if schema is not None and schema.values is not None else DEDUCED
         return f"f:{key}", self._values, False
-
-    def _holds(self, schema: Schema, key: str) -> bool:
-        """Whether it has the field whatever is set. Of custom objects that is their metadata alone."""
-        if not self._struct:
-            return key == "metadata" and bool(schema.definition)
-        named = (schema.definition, key)
-        return (key in schema.required or key in _ALWAYS_THERE or named in _ALWAYS_THERE_IN) and named not in _POINTERS
 
     def declares(self, key: str) -> bool:
         return self.schema is not None and key in self.schema.properties
@@ -157,24 +143,27 @@ class MapType(FieldType):
         return fields
 
     def whole(self, value: Any, *, fresh: bool = True) -> FieldSet:
-        if not isinstance(value, dict) or not value:
+        if not isinstance(value, dict) or not (value or (fresh and self._struct and self.born)):
             return MEMBER
         fields: FieldSet = {SELF: MEMBER} if fresh else {}
+        if fresh and self._struct and not self.born.keys() <= value.keys():
+            value = {**self.born, **value}
         for key in sorted(value):
             step, below, there = self.field(key)
             if fresh or not there:
                 fields[step] = below.whole(value[key])
             else:
-                self._hold(fields, step, below, value[key])
+                self._hold(fields, step, below, value[key], self.born[key])
         return fields
 
     @staticmethod
-    def _hold(fields: FieldSet, step: str, below: FieldType, value: Any) -> None:
+    def _hold(fields: FieldSet, step: str, below: FieldType, value: Any, born: Any) -> None:
         """Note what is set of a field that was there before in any case."""
-        if not below.as_born(value):
-            node = below.whole(value, fresh=False)
-            if node or node is MEMBER:
-                fields[step] = node
+        if same(value, born):
+            return
+        node = below.whole(value, fresh=False) if value else MEMBER
+        if node or node is MEMBER:
+            fields[step] = node
 
     def changes(self, old: Any, new: Any) -> Changes:
         """null is as good as an empty map, but that the one became the other is a change of the map itself."""
@@ -189,7 +178,7 @@ class MapType(FieldType):
             if key not in old:
                 step, below, there = self.field(key)
                 if there:
-                    self._hold(changed, step, below, value)
+                    self._hold(changed, step, below, value, self.born[key])
                 else:
                     changed[step] = below.whole(value)
                 continue
@@ -202,7 +191,9 @@ class MapType(FieldType):
             if key not in new:
                 step, below, there = self.field(key)
                 if there:
-                    self._hold(removed, step, below, old[key])
+                    born = self.born[key]
+                    if not same(old[key], born):
+                        _note(step, below.changes(old[key], born), changed, removed)
                 else:
                     removed[step] = below.whole(old[key])
         return changed, removed
@@ -211,7 +202,7 @@ class MapType(FieldType):
 class ListType(FieldType):
     """A list whose elements are owned one by one: found by their keys, or (in a set) by their value."""
 
-    __slots__ = ("_declared", "_defaults", "items", "keys")
+    __slots__ = ("_declared", "_defaults", "items", "keys", "needs_all_keys")
 
     def __init__(self, schema: Schema, keys: tuple[str, ...]) -> None:
         super().__init__(schema)
@@ -219,9 +210,10 @@ class ListType(FieldType):
         self.keys = tuple(sorted(keys))
         self.items = field_type(schema.items)
         self._defaults = {key: _key_default(schema.items, key) for key in self.keys}
+        self.needs_all_keys = schema.release < _OPTIONAL_KEYS
 
     def step(self, item: Any) -> str:
-        """The step of an element. Keys that it lacks and that have no default are left out."""
+        """The step of an element. Keys that it lacks and that have no default are left out. Raises KeylessError."""
         if not self.keys or not isinstance(item, dict):
             return value_step(item)
         found: dict[str, Any] = {}
@@ -230,12 +222,17 @@ class ListType(FieldType):
                 found[key] = item[key]
             elif (default := self._defaults[key]) is not None:
                 found[key] = default
+        if not found:
+            raise KeylessError
         return keys_step(found)
 
-    def missing_key(self, item: dict[str, Any]) -> str | None:
-        """The first key that an element lacks, if it has no default."""
-        wanted = (key for key in self._declared if self._defaults[key] is None and key not in _OPTIONAL_KEYS)
-        return next((key for key in wanted if key not in item), None)
+    def missing_keys(self, item: dict[str, Any]) -> tuple[str, ...]:
+        """Of an element that cannot be told from others: the keys that it would need. Elements need not have every
+        one of several keys since 1.34."""
+        lacking = tuple(key for key in self._declared if key not in item and self._defaults[key] is None)
+        if self.needs_all_keys:
+            return lacking[:1]
+        return lacking if len(lacking) == len(self._declared) else ()
 
     def index(self, items: list[Any]) -> dict[str, list[Any]]:
         """The elements by their steps; old objects may hold several under one."""

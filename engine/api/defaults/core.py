@@ -61,6 +61,7 @@ def event(obj: Object) -> None:
 
 def new_event(obj: Object) -> None:
     """The same of events.k8s.io."""
+    obj.setdefault("regarding", {})
     obj.setdefault("deprecatedSource", {})
     for field in ("deprecatedFirstTimestamp", "deprecatedLastTimestamp", "eventTime"):
         obj.setdefault(field, None)

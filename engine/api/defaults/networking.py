@@ -56,6 +56,8 @@ def endpoints(obj: Object) -> None:
 
 
 def endpoint_slice(obj: Object) -> None:
+    for endpoint in obj.get("endpoints", ()):
+        endpoint.setdefault("conditions", {})  # a struct in Go, which is written where it is empty
     for port in obj.get("ports", ()):
         port.setdefault("name", "")
         port.setdefault("protocol", "TCP")

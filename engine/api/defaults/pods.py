@@ -134,6 +134,8 @@ def _http_get(action: Object) -> None:
 def _field_ref(source: Object | None) -> None:
     if source and "fieldRef" in source and not source["fieldRef"].get("apiVersion"):
         source["fieldRef"]["apiVersion"] = "v1"
+    if source and "resourceFieldRef" in source:
+        source["resourceFieldRef"].setdefault("divisor", "0")  # a Quantity is a struct, which Go writes in any case
 
 
 def _resources(resources: Object) -> None:
@@ -264,7 +266,9 @@ def volume_source(source: str, value: Object) -> None:
             fill(value, "storageMode", "ThinProvisioned")
             fill(value, "fsType", "xfs")
         case "ephemeral":
-            claim = value.get("volumeClaimTemplate", {}).get("spec", {})
+            made = value.get("volumeClaimTemplate", {})
+            made.setdefault("metadata", {})
+            claim = made.get("spec", {})
             claim.setdefault("volumeMode", "Filesystem")
             _resources(claim.get("resources", {}))
 

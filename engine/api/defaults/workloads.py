@@ -83,6 +83,7 @@ def stateful_set(obj: Object) -> None:
     spec = obj.setdefault("spec", {})
     spec.setdefault("replicas", 1)
     spec.setdefault("revisionHistoryLimit", 10)
+    spec.setdefault("serviceName", "")  # need not be said, and is written all the same
     fill(spec, "podManagementPolicy", "OrderedReady")
     strategy = spec.setdefault("updateStrategy", {})
     if not strategy.get("type"):

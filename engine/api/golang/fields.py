@@ -1,6 +1,8 @@
 """What Go knows of fields and the published schemas leave out: names of string types, embedded structs, `omitempty`.
 
-The file is written by `python -m tests.conformance.go_decoder`, which reads all of it off the real kubectl.
+`fields.json` is written by `python -m tests.conformance.go_decoder`, which reads all of it off the real kubectl;
+`tags.json` has what that cannot be asked about, from the tags in k8s.io/api's types.go: which zero values are left out,
+and which fields are there although the schema does not require them, or the other way round.
 """
 
 from __future__ import annotations
@@ -11,7 +13,14 @@ from typing import Any
 
 import orjson
 
+from engine.api.schema import DURATION, MICRO_TIME, TIME, Schema
+
 FILE = Path(__file__).with_name("fields.json")
+TAGS = Path(__file__).with_name("tags.json")
+
+# What is there in any case, required or not: structs that are no pointers.
+_STRUCTS = ("metadata", "spec", "status")
+_PLAIN: dict[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": False}
 
 
 def field_type(definition: str, field: str, depth: int, otherwise: str) -> str:
@@ -39,12 +48,43 @@ def named_strings() -> frozenset[str]:
 
 def omits_zero(definition: str, field: str) -> bool:
     """Whether a zero value in this field does not survive a round trip through Go's struct (`omitempty`)."""
-    return field in _of(definition).get("omitted", ())
+    return field in _of(definition).get("omitted", ()) or field in _tagged(definition).get("omitted", ())
+
+
+def born_with(schema: Schema) -> dict[str, Any]:
+    """The fields that a Go struct holds whatever is set, and their values as long as nobody sets them."""
+    tagged = _tagged(schema.definition)
+    lacking = tagged.get("lacking", ())
+    names = [name for name in schema.properties if name in schema.required or name in _STRUCTS]
+    found = {name: _zero(schema.properties[name]) for name in names if name not in lacking}
+    return {**found, **tagged.get("held", {})}
+
+
+def _zero(schema: Schema) -> Any:
+    """Of a field that is no pointer."""
+    if schema.quantity or schema.int_or_string:
+        return "0" if schema.quantity else 0
+    if schema.type == "object":
+        return {} if schema.properties else None
+    if schema.definition in (TIME, MICRO_TIME) or schema.format == "byte":
+        return None
+    return "0s" if schema.definition == DURATION else _PLAIN.get(schema.type)
 
 
 def _of(definition: str) -> dict[str, Any]:
     found: dict[str, Any] = _load().get(definition.removeprefix("io.k8s."), {})
     return found
+
+
+def _tagged(definition: str) -> dict[str, Any]:
+    found: dict[str, Any] = _load_tags().get(definition.removeprefix("io.k8s."), {})
+    return found
+
+
+@lru_cache(maxsize=1)
+def _load_tags() -> dict[str, Any]:
+    loaded: dict[str, Any] = orjson.loads(TAGS.read_bytes())
+    return loaded
 
 
 @lru_cache(maxsize=1)

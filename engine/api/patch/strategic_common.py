@@ -53,6 +53,23 @@ def field_strategy(schema: Schema | None, key: str) -> FieldStrategy:
     return FieldStrategy(field, strategy, field.patch_merge_key, "retainKeys" in strategies)
 
 
+def list_strategy(schema: Schema | None, key: str) -> FieldStrategy:
+    """The strategy of a field that must be a list. Raises ApiError as `field_strategy`, and for what is none."""
+    found = field_strategy(schema, key)
+    if found.schema is not None and found.schema.type != "array":
+        raise unnamed_error("expected slice or array type, but got: struct")  # as upstream: what the field is in
+    return found
+
+
+def go_kind(schema: Schema | None) -> str:
+    """What reflect calls a type: `struct`, `map`, `string`."""
+    if schema is None or schema.int_or_string or schema.quantity:
+        return "struct"
+    if schema.type == "object":
+        return "map" if schema.values is not None and not schema.properties else "struct"
+    return {"integer": schema.format or "int64", "boolean": "bool", "number": "float64"}.get(schema.type, schema.type)
+
+
 def _no_struct_field(schema: Schema, key: str) -> ApiError:
     if schema.values is not None:
         return unnamed_error("merging an object in json but data type is not struct, instead is: map")
@@ -75,10 +92,6 @@ def bad_patch_type(directive: Any, item: Any) -> ApiError:
     return unnamed_error(f"unknown patch type: {_as_string(directive)} in map: {go_text(item)}")
 
 
-def bad_argument(expected: str, actual: Any) -> ApiError:
-    return unnamed_error(f"expected a {expected}, but received a {_go_kind(actual)}")
-
-
 def bad_type(expected: str, actual: Any) -> ApiError:
     return unnamed_error(f"expected a {expected}, but received a {_GO_TYPES.get(type(actual), '%!s(<nil>)')}")
 
@@ -95,9 +108,8 @@ def bad_set_order() -> ApiError:
     return bad_request("invalid patch format of setElementOrder list")
 
 
-def _go_kind(value: Any) -> str:
-    kinds = {dict: "map", list: "slice", str: "string", bool: "bool", int: "int64", float: "float64"}
-    return kinds.get(type(value), "<nil>")
+def nothing_in_slices() -> ApiError:
+    return unnamed_error("no elements in any of the given slices")
 
 
 def go_text(value: Any) -> str:
@@ -144,19 +156,24 @@ def element_kind(*lists: Iterable[Any]) -> type | None:
     return kind
 
 
-def identity(item: Any, merge_key: str) -> Any:
+def key_of(item: Any, merge_key: str) -> Any:
     """What an element is found by: its merge key's value, or itself for a primitive. Raises ApiError without one."""
     if not merge_key:
-        value = item
-    elif not isinstance(item, dict):
+        return item
+    if not isinstance(item, dict):
         raise bad_type(GO_MAP, item)
-    elif merge_key not in item:
+    if merge_key not in item:
         raise no_merge_key(item, merge_key)
-    else:
-        value = item[merge_key]
-    if isinstance(value, dict | list):
-        raise bad_argument("string", value)
-    return value
+    return item[merge_key]
+
+
+def identity(item: Any, merge_key: str) -> Any:
+    """As `key_of`, to be looked up by: a map or list for a key is like no other."""
+    try:
+        value = item[merge_key] if merge_key else item
+    except (KeyError, TypeError, IndexError):
+        value = key_of(item, merge_key)  # which says what is wrong
+    return object() if isinstance(value, dict | list) else value
 
 
 def ordered_by(items: list[Any], order: list[Any], merge_key: str) -> list[Any]:
@@ -191,6 +208,7 @@ def interleaved(server_only: list[Any], patched: list[Any], server_order: list[A
 
 def in_order(merged: list[Any], *, patch_order: list[Any], server_order: list[Any], merge_key: str) -> list[Any]:
     """A merged list in its final order: what the patch names as it has them, the rest where the server had it."""
+    _check_maps(merged, patch_order, merge_key)
     named = {identity(item, merge_key) for item in patch_order}
     patched = [item for item in merged if identity(item, merge_key) in named]
     server_only = [item for item in merged if identity(item, merge_key) not in named]
@@ -200,6 +218,18 @@ def in_order(merged: list[Any], *, patch_order: list[Any], server_order: list[An
         server_order,
         merge_key,
     )
+
+
+def _check_maps(merged: list[Any], order: list[Any], merge_key: str) -> None:
+    """Each element is looked for in the order, and what is no map there is told of who comes by it."""
+    if not merge_key:
+        return
+    wrong = next((place for place, item in enumerate(order) if not isinstance(item, dict)), None)
+    if wrong is None:
+        return
+    before = [item[merge_key] for item in order[:wrong] if merge_key in item]
+    if any(identity(item, merge_key) not in before for item in merged):
+        raise unnamed_error(f"value for key {wrong} is not a map")
 
 
 def without_duplicates(items: list[Any]) -> list[Any]:

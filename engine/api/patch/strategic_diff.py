@@ -21,6 +21,8 @@ from engine.api.patch.strategic_common import (
     field_strategy,
     go_text,
     identity,
+    key_of,
+    nothing_in_slices,
     ordered_by,
     without_duplicates,
 )
@@ -181,8 +183,8 @@ class _Diff:
         elements = ordered_by(elements, modified, merge_key) + gone
         if elements:
             patch[key] = elements
-        order = [identity(item, merge_key) for item in modified]
-        reordered = self.changes and [identity(item, merge_key) for item in original] != order
+        order = [key_of(item, merge_key) for item in modified]
+        reordered = self.changes and [key_of(item, merge_key) for item in original] != order
         if self.set_order and modified and (elements or reordered):
             patch[f"{SET_ORDER}/{key}"] = [{merge_key: item[merge_key]} for item in modified]
 
@@ -207,7 +209,7 @@ _Keyed = list[tuple[str, Any]]
 def _by_key(items: list[Any], merge_key: str) -> _Keyed:
     """Elements in the order of their merge keys' texts, twins the other way round: upstream's comparison is not
     strict, so that its sort turns them about."""
-    keyed = [(go_text(identity(item, merge_key)), item) for item in reversed(items)]
+    keyed = [(go_text(key_of(item, merge_key)), item) for item in reversed(items)]
     return sorted(keyed, key=lambda pair: pair[0])
 
 
@@ -273,6 +275,8 @@ def _maps_conflict(left: Object, right: Object, schema: Schema | None) -> bool:
 
 def _lists_conflict(left: list[Any], right: list[Any], schema: Schema | None, strategy: str, merge_key: str) -> bool:
     kind = element_kind(left, right)
+    if kind is None:
+        raise nothing_in_slices()
     items = schema.items if schema is not None else None
     if strategy == "merge":
         if kind is not dict:

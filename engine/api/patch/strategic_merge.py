@@ -25,10 +25,13 @@ from engine.api.patch.strategic_common import (
     bad_type,
     element_kind,
     field_strategy,
+    go_kind,
     go_text,
     identity,
     in_order,
+    list_strategy,
     no_merge_key,
+    nothing_in_slices,
     unnamed_error,
     without_duplicates,
 )
@@ -84,7 +87,7 @@ class Merger:
             return
         present = original.get(key)
         if not isinstance(value, dict | list) or type(value) is not type(present):
-            self._take(original, key, value, fresh=key not in original)
+            self._take(original, key, value)
             return
         strategy = field_strategy(schema, key)
         if isinstance(value, dict) and isinstance(present, dict) and strategy.strategy != "replace":
@@ -92,14 +95,19 @@ class Merger:
         elif isinstance(value, list) and isinstance(present, list) and strategy.strategy == "merge":
             original[key] = self._merge_list(present, value, strategy.items, strategy.merge_key)
         else:
-            self._take(original, key, value, fresh=False)
-
-    def _take(self, original: Object, key: str, value: Any, *, fresh: bool) -> None:
-        """Takes a value that has nothing to merge with."""
-        if not fresh or not self._onto_object:
             original[key] = value
-        elif not _directed(value):
-            original[key] = _plain(value)
+
+    def _take(self, original: Object, key: str, value: Any) -> None:
+        """Takes a value that has nothing to merge with, without what has $patch: of a map that has it nothing is left.
+
+        Other directives stay, as upstream leaves them; decoding the object tells of them as unknown fields.
+        """
+        if self._onto_object:
+            value = _without_nulls(value)
+        if _directed(value):
+            original.pop(key, None)
+        else:
+            original[key] = _without_directives(value)
 
     # -- directives
 
@@ -138,20 +146,20 @@ class Merger:
         for items in [side[key] for side in (original, patch) if key in side]:
             if not isinstance(items, list):
                 raise bad_type(GO_LIST, items)
-        strategy = field_strategy(schema, key)
+        strategy = list_strategy(schema, key)
         changes: list[Any] | None = patch.pop(key, None)
         present: list[Any] | None = original.get(key)
         _check_order(changes or [], order, strategy.merge_key)
         if changes is not None and present is not None and strategy.strategy == "merge":
             merged = self._merge_list(list(present), changes, strategy.items, strategy.merge_key)
         elif changes is not None:
-            merged = _without_directives(changes) if self._onto_object else changes
+            merged = _without_directives(changes)
         elif present is not None:
             merged = present
         else:
             return
         if not changes and not present:
-            raise unnamed_error("no elements in any of the given slices")
+            raise nothing_in_slices()
         server_order = present or []
         if changes and strategy.merge_key:
             server_order = slots(server_order, changes, strategy.merge_key, DIRECTIVE)
@@ -180,7 +188,7 @@ class Merger:
             merged = without_duplicates([*original, *patch])
             return in_order(merged, patch_order=patch, server_order=original, merge_key="")
         if not merge_key:
-            raise unnamed_error("cannot merge lists without merge key for type struct")
+            raise unnamed_error(f"cannot merge lists without merge key for {go_kind(items)}")
         original, patch = _carry_out_in_list(original, patch, merge_key)
         server_order = list(original)
         merged = self._merge_elements(original, patch, items, merge_key)
@@ -265,7 +273,6 @@ def _same_element(left: Any, right: Any, merge_key: str) -> bool:
 
 
 def _without_directives(value: Any) -> Any:
-    """A list that was not there before and comes in an order of its own: as `_plain`, but with its nulls."""
     if isinstance(value, dict):
         return {key: _without_directives(item) for key, item in value.items() if not _directed(item)}
     if isinstance(value, list):
@@ -273,16 +280,11 @@ def _without_directives(value: Any) -> Any:
     return value
 
 
-def _plain(value: Any) -> Any:
-    """A value that was not there before, as the object gets it: nulls and whatever has $patch are left out.
-
-    Other directives stay, as upstream leaves them; decoding the object tells of them as unknown fields.
-    """
+def _without_nulls(value: Any) -> Any:
+    """Those in maps, at any depth."""
     if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items() if item is not None and not _directed(item)}
-    if isinstance(value, list):
-        return [_plain(item) for item in value if not _directed(item)]
-    return value
+        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
+    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 def _directed(value: Any) -> bool:
