@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from ipaddress import IPv4Network, ip_network
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 
@@ -122,6 +122,9 @@ class ClusterConfig(BaseModel):
     authorization_mode: tuple[str, ...] = ("Node", "RBAC")  # the authorizers, in the order in which they are asked
     anonymous_auth: bool = True  # who shows nothing is anonymous, and not refused
     token_auth_file: Path | None = None  # tokens, and who shows each
+    authentication_config: Path | None = None  # an AuthenticationConfiguration (apiserver.config.k8s.io/v1)
+    oidc: dict[str, Any] | None = None  # one of its JWT authenticators, as the --oidc-* flags say it
+    oidc_signing_algs: tuple[str, ...] = ("RS256",)  # of that one
     cors_allowed_origins: tuple[str, ...] = ()  # regular expressions; pages of these origins may read answers
     watch_cache_size: int = Field(default=1000, ge=1)  # events that each resource keeps for its watches
     watch_cache_sizes: dict[str, int] = Field(default_factory=dict)  # of single resources, as in "deployments.apps"

@@ -41,6 +41,18 @@ class ServerFlags:
         "MODES", "Who is asked what one may: of Node, RBAC, AlwaysAllow, AlwaysDeny.", "Node,RBAC"
     )
     anonymous_auth: str = _flag("BOOL", "Whether who shows no credential is anonymous; false refuses them.", "true")
+    authentication_config: str = _flag(_FILE, "An AuthenticationConfiguration: issuers of JWTs, and who is anonymous.")
+    oidc_issuer_url: str = _flag("URL", "Of an issuer of tokens; https only.")
+    oidc_client_id: str = _flag("ID", "Whom its tokens must be for.")
+    oidc_ca_file: str = _flag(_FILE, "CA of that issuer. Default: those of this machine.")
+    oidc_username_claim: str = _flag("CLAIM", "Which tells the user's name.", "sub")
+    oidc_username_prefix: str = _flag(
+        "PREFIX", "Put before it; - for none. Default: the issuer's URL and #, unless the claim is email."
+    )
+    oidc_groups_claim: str = _flag("CLAIM", "Which tells the groups.")
+    oidc_groups_prefix: str = _flag("PREFIX", "Put before them.")
+    oidc_required_claim: str = _flag("CLAIMS", "What tokens must say, as in hd=example.com, with commas.")
+    oidc_signing_algs: str = _flag("NAMES", "By which they may be signed.", "RS256")
     token_auth_file: str = _flag(_FILE, 'Tokens of users, as lines of token,name,uid,"group1,group2".')
     cors_allowed_origins: str = _flag(
         "PATTERNS", "Origins whose web pages may read answers, as in '//localhost(:|$)', with commas."

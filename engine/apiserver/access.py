@@ -4,15 +4,17 @@ authenticator/config.go, authorizer/config.go)."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from engine.api.resources import ResourceRegistry
-from engine.api.types import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, GVR, ROLE_BINDINGS, ROLES
+from engine.api.types import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, GVR, ROLE_BINDINGS, ROLES, Object
 from engine.apiserver.authentication import Authenticator, UnionAuthenticator
 from engine.apiserver.authentication.bootstrap_tokens import BootstrapTokenAuthenticator
+from engine.apiserver.authentication.jwt.metrics import ReloadMetrics
 from engine.apiserver.authentication.legacy_tokens import LegacyTokens
 from engine.apiserver.authentication.request_header import RequestHeaderAuthenticator
 from engine.apiserver.authentication.token_file import TokenFileAuthenticator, read_tokens
-from engine.apiserver.authentication.tokens import ServiceAccountAuthenticator, TokenIssuer
+from engine.apiserver.authentication.tokens import ISSUER, ServiceAccountAuthenticator, TokenIssuer
 from engine.apiserver.authentication.x509 import X509Authenticator
 from engine.apiserver.authorization import UnionAuthorizer
 from engine.apiserver.authorization.always import AlwaysAllow, AlwaysDeny
@@ -23,12 +25,17 @@ from engine.apiserver.authorization.rbac import RBACAuthorizer
 from engine.apiserver.authorization.union import PrivilegedGroups
 from engine.apiserver.cacher.caches import WatchCaches
 from engine.apiserver.cacher.watch_cache import WatchCache
+from engine.apiserver.identity_lease import apiserver_id
 from engine.apiserver.loopback import Loopback
 from engine.apiserver.metrics.certificate_metrics import certificate_lifetimes
 from engine.apiserver.metrics.token_metrics import TokenMetrics
 from engine.apiserver.storage import StorageLookup
 from engine.clock import Clock
 from engine.config import ClusterConfig
+from engine.tasks import Supervisor
+
+if TYPE_CHECKING:
+    from engine.apiserver.authentication.jwt.authenticators import JwtAuthenticators
 
 
 class Access:
@@ -49,22 +56,31 @@ class Access:
         loopback: Loopback,
         authenticators: Sequence[Authenticator],
     ) -> None:
-        """`cache` gives a resource's; `authenticators` come after those there always are. Raises TokenFileError."""
+        """`cache` gives a resource's; `authenticators` come after those there always are. Raises TokenFileError,
+        ConfigFileError."""
         self.token_metrics = TokenMetrics()
         self.certificate_lifetimes = certificate_lifetimes()
         legacy = LegacyTokens(lookup, loopback, clock, self.token_metrics, release=release)
         self.tokens = ServiceAccountAuthenticator(issuer, lookup, legacy, self.token_metrics)
+        self.authentication_reloads = ReloadMetrics("authentication", apiserver_id(config.name))
+        configured = self._configured(config)
+        self.jwt = self._jwt(configured, config, clock)
+        said = configured.get("anonymous")
+        anonymous = config.anonymous_auth if said is None else bool(said.get("enabled"))
+        paths = [each.get("path") or "" for each in (said or {}).get("conditions") or ()]
+        self.anonymous = anonymous and not paths  # everywhere
         from_file = config.token_auth_file
         others = (
             *([TokenFileAuthenticator(read_tokens(from_file))] if from_file is not None else ()),
             BootstrapTokenAuthenticator(lookup, clock),
+            *([self.jwt] if self.jwt is not None else ()),
             *authenticators,
         )
         certificates = X509Authenticator(release, Clock(), self.certificate_lifetimes)
         headers = config.request_headers
         proxies = (RequestHeaderAuthenticator(headers),) if headers.client_ca else ()
         self.authenticator = UnionAuthenticator(
-            (*proxies, certificates, self.tokens, *others), anonymous=config.anonymous_auth
+            (*proxies, certificates, self.tokens, *others), anonymous=anonymous, paths=paths
         )
         self.further = UnionAuthenticator(others, anonymous=False)
         self.rbac = RBACAuthorizer(
@@ -81,3 +97,29 @@ class Access:
         }
         chosen = (modes[mode] for mode in config.authorization_mode)
         self.authorizer = UnionAuthorizer((PrivilegedGroups(), *chosen))
+
+    @staticmethod
+    def _configured(config: ClusterConfig) -> Object:
+        """An AuthenticationConfiguration, as a file has it or flags say."""
+        if config.authentication_config is not None:
+            from engine.apiserver.authentication.jwt.configuration import load_configuration
+
+            return load_configuration(config.authentication_config, issuers=(ISSUER,))
+        return {"jwt": [config.oidc]} if config.oidc is not None else {}
+
+    def _jwt(self, found: Object, config: ClusterConfig, clock: Clock) -> JwtAuthenticators | None:
+        file = config.authentication_config
+        if file is None and not found:
+            return None
+        # With it comes CEL, which takes a while to load.
+        from engine.apiserver.authentication.jwt.authenticators import JwtAuthenticators
+        from engine.apiserver.authentication.jwt.provider import ALGORITHMS
+
+        algorithms = ALGORITHMS if file is not None else config.oidc_signing_algs
+        return JwtAuthenticators(
+            found, clock, algorithms, file=file, issuers=(ISSUER,), metrics=self.authentication_reloads
+        )
+
+    def start(self, tasks: Supervisor) -> None:
+        if self.jwt is not None:
+            self.jwt.start(tasks)

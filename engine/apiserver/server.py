@@ -170,6 +170,7 @@ class ApiServer:
             loopback=self._loopback,
             authenticators=authenticators,
         )
+        self._access = access
         authorizer = access.authorizer
         admission_metrics = AdmissionMetrics()
         if plugins is None:
@@ -232,7 +233,7 @@ class ApiServer:
                 access.further,
                 world.clock,
                 version=self.kubernetes_version,
-                anonymous=self.config.anonymous_auth,
+                anonymous=access.anonymous,
                 modes=self.config.authorization_mode,
             ),
             logs=PodLogs(world),
@@ -278,6 +279,7 @@ class ApiServer:
                 *(impersonation.metrics.families() if impersonation.constrained else ()),
                 *access.token_metrics.families(),
                 access.certificate_lifetimes,
+                *(access.authentication_reloads.families() if self.config.authentication_config else ()),
                 *audited.families(),
                 *self._addresses.families_of_metrics(),
                 *self._node_ports.metrics.families(),
@@ -381,6 +383,7 @@ class ApiServer:
         for repair in self._range_repairs():
             await repair.look()
             self._tasks.spawn(repair.run(), "range repair")
+        self._access.start(self._tasks)
         self._nonresource.health.ready = True
         self._service.assume((self.config.host, _SECURE_PORT))
         self._tasks.spawn(self._service.run(), "kubernetes service")

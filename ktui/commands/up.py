@@ -30,6 +30,7 @@ from engine.store import StoreError
 from ktui.commands import UsageError
 from ktui.commands.audit_options import audit_fields
 from ktui.commands.front_options import proxy_fields
+from ktui.commands.jwt_options import jwt_fields
 from ktui.commands.lifecycle import DEFAULT_NAME, tell_running
 from ktui.engine_collector import RestingCollector, tame_the_collector
 from ktui.engine_process import UpOptions
@@ -114,6 +115,7 @@ def configure(options: UpOptions) -> ClusterConfig:
             admission_control_config_file=admission_configuration(options, plugins),
             authorization_mode=authorization_modes(options.authorization_mode),
             anonymous_auth=anonymous_auth(options.anonymous_auth),
+            **jwt_fields(options),
             token_auth_file=token_file(options.token_auth_file),
             cors_allowed_origins=allowed_origins(options.cors_allowed_origins),
             watch_cache_sizes=parse_sizes(options.watch_cache_sizes),

@@ -17,7 +17,7 @@ from engine.apiserver.actions.review_rules import access_causes, evaluation_erro
 from engine.apiserver.authentication import UnionAuthenticator, UserInfo
 from engine.apiserver.authentication.bearer import bearer_token
 from engine.apiserver.authentication.remarks import Remarks
-from engine.apiserver.authentication.token_error import TokenError
+from engine.apiserver.authentication.token_error import RefusedTokenError, TokenError
 from engine.apiserver.authentication.tokens import ISSUER, ServiceAccountAuthenticator
 from engine.apiserver.authentication.user import AUTHENTICATED, NOBODY
 from engine.apiserver.authorization import Attributes, UnionAuthorizer, Verdict
@@ -134,16 +134,18 @@ class Reviews:
         try:
             user, meant = await self._tokens.examine(token, audiences, Remarks())
         except TokenError as error:
-            known = await self._other_token(token) if ISSUER in audiences else None
+            known = await self._other_token(token, str(error)) if ISSUER in audiences else None
             return known or {"user": {}, "error": _told(str(error))}
         groups = (*user.groups, AUTHENTICATED)
         return {"authenticated": True, "user": user._replace(groups=groups).to_json(), "audiences": meant}
 
-    async def _other_token(self, token: str) -> Object | None:
+    async def _other_token(self, token: str, unknown: str) -> Object | None:
         """What the status says if one of the further authenticators knows the token: all of theirs are for the API."""
         request = Request("GET", "/", headers={"authorization": f"Bearer {token}"})
         try:
             found = await self._further.authenticate(request, Remarks())
+        except RefusedTokenError as error:
+            return {"user": {}, "error": _told(error.why if unknown == _UNKNOWN else aggregated((unknown, error.why)))}
         except ApiError:
             return None
         return {"authenticated": True, "user": found.user.to_json(), "audiences": [ISSUER]}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple, Protocol
 
 from engine.api.errors import ApiError, unauthorized
@@ -38,9 +38,13 @@ class UnionAuthenticator:
     A credential that is there and wrong is refused, never taken for anonymous.
     """
 
-    def __init__(self, authenticators: Sequence[Authenticator], *, anonymous: bool = True) -> None:
+    def __init__(
+        self, authenticators: Sequence[Authenticator], *, anonymous: bool = True, paths: Collection[str] = ()
+    ) -> None:
+        """`paths` are the only ones for which who shows nothing is anonymous; none are all."""
         self._authenticators = tuple(authenticators)
         self._anonymous = anonymous
+        self._paths = frozenset(paths)
         self._complete: dict[UserInfo, UserInfo] = {}
 
     async def authenticate(self, request: Request, remarks: Remarks) -> Authentication:
@@ -55,7 +59,7 @@ class UnionAuthenticator:
                 continue
             if user is not None:
                 return Authentication(self._with_group(user), authenticator.name, tuple(tried))
-        if refusal is not None or not self._anonymous:
+        if refusal is not None or not self._anonymous or (self._paths and request.path not in self._paths):
             raise refusal or unauthorized()
         return Authentication(NOBODY, "anonymous", (*tried, "anonymous"))
 

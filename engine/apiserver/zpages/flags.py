@@ -29,6 +29,7 @@ def flags(config: ClusterConfig, *, secure_port: int) -> dict[str, str]:
         "audit-policy-file": str(config.audit_policy_file or ""),
         "audit-webhook-config-file": str(config.audit_webhook.config_file if config.audit_webhook else ""),
         "audit-webhook-mode": config.audit_webhook.mode if config.audit_webhook else "batch",
+        "authentication-config": str(config.authentication_config or ""),
         "authorization-mode": _list(config.authorization_mode),
         "cors-allowed-origins": _list(config.cors_allowed_origins),
         "default-watch-cache-size": str(config.watch_cache_size),
