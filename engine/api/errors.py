@@ -309,7 +309,9 @@ def _with_detail(text: str, detail: str) -> str:
 
 
 def field_too_long(path: str, limit: int, unit: str = "bytes") -> Cause:
-    return Cause("FieldValueTooLong", f"Too long: may not be more than {limit} {unit}", path)
+    """`unit` is one for many, of which one has no s."""
+    shown = unit.removesuffix("s") if limit == 1 else unit
+    return Cause("FieldValueTooLong", f"Too long: may not be more than {limit} {shown}", path)
 
 
 def field_too_many(path: str, actual: int, limit: int) -> Cause:

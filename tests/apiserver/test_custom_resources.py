@@ -605,3 +605,17 @@ async def test_a_definition_that_lost_its_conditions_is_not_served_and_may_still
     async with asyncio.timeout(5):
         await client.patch(DEFINITIONS, NAME, renamed, content_type=MERGE_PATCH)
     await client.list(CRON_TABS)
+
+
+async def test_what_go_cannot_tell_from_nothing_is_not_kept(client: Client) -> None:
+    made = _definition()
+    version = made["spec"]["versions"][0]
+    node: Object = {"type": "string", "nullable": False, "uniqueItems": False, "title": "", "maxLength": 0}
+    node["x-kubernetes-int-or-string"] = False
+    version["schema"]["openAPIV3Schema"]["properties"]["node"] = node
+    version["deprecated"] = made["spec"]["preserveUnknownFields"] = False
+    created = await client.create(DEFINITIONS, made)
+    kept = created["spec"]["versions"][0]
+    assert kept["schema"]["openAPIV3Schema"]["properties"]["node"] == {"type": "string", "maxLength": 0}
+    assert "deprecated" not in kept
+    assert "preserveUnknownFields" not in created["spec"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from engine.api.crd.embedded import check_embedded
-from engine.api.crd.number_ranges import placed
+from engine.api.crd.number_ranges import NOWHERE
 from engine.api.crd.object_meta import NotCoercedError, coerced
 from engine.api.crd.pruning import prune, prune_value
 from engine.api.crd.structural import META_FIELDS, MISSING, Structural
@@ -96,8 +96,7 @@ def _default(schema: Structural, path: str, place: Place, purse: Purse, *, prune
             problems.invalid(path, value, "must not have unknown fields")
         found = _wrong_resources(schema, value, path)
     if not found:
-        check_value(schema, value, path, found)
-        found[:] = [placed(cause, path) for cause in found]
+        found = _wrong_values(schema, value, path)
     return [*problems, *(found or _rules(schema, value, path, purse, root=schema is place.root))]
 
 
@@ -111,6 +110,30 @@ def _wrong_resources(schema: Structural, value: Any, path: str) -> Problems:
     else:
         check_embedded(schema, read, path, found)
     return found
+
+
+def _wrong_values(schema: Structural, value: Any, path: str) -> Problems:
+    """What is said of a place is said as of one in the default, which may be anything where an integer or text must be:
+    the structure says nothing of its type (ToKubeOpenAPI)."""
+    found = Problems()
+    check_value(Structural(_open(schema.raw)), value, "", found)
+    found[:] = [cause._replace(field=_within(path, cause.field)) for cause in found]
+    return found
+
+
+def _open(raw: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A structure's own nodes, without what says that they are integers or texts."""
+    made = {key: value for key, value in raw.items() if key != "x-kubernetes-int-or-string"}
+    for key in ("items", "additionalProperties"):
+        if isinstance(made.get(key), dict):
+            made[key] = _open(made[key])
+    if made.get("properties"):
+        made["properties"] = {name: _open(node) for name, node in made["properties"].items()}
+    return made
+
+
+def _within(path: str, field: str) -> str:
+    return path if field in ("", NOWHERE) else f"{path}.{field.removeprefix('.')}"
 
 
 def _unknown(schema: Structural, value: Any) -> bool:

@@ -1,4 +1,5 @@
-"""Whether numbers, and what bounds them, are in the range of the format that a schema gives them, as from 1.36 on.
+"""Whether numbers, and what bounds them, are in the range of the format that a schema gives them, as from 1.36 on, and
+integers in that of 64 bits.
 
 Source of the behaviour: kube-openapi pkg/validation/validate/values.go (IsValueValidAgainstRange) and
 apiextensions-apiserver pkg/apiserver/validation/formats.go.
@@ -16,6 +17,7 @@ ENFORCED_SINCE = (1, 36)
 NOWHERE = "<nil>"
 
 _FORMATS = {"integer": ("int32", "int64"), "number": ("float", "double")}
+_DEFAULT = "int64"  # of integers
 _BITS = {"int32": 31, "int64": 63}
 # From here on the nearest number of a single precision is infinity.
 _SINGLE_END = float.fromhex("0x1.ffffffp127")
@@ -23,27 +25,25 @@ _TEXT = " value must be of type "
 
 
 def ranged(schema: Structural) -> bool:
+    """Whether the format is one that bounds the type."""
     return schema.format in _FORMATS.get(schema.type, ())
 
 
 def out_of_range(schema: Structural, value: float, path: str, *, what: str = "Checked") -> Cause | None:
     """`what` the value is: what is checked, or a bound."""
-    if not ranged(schema) or _fits(schema.format, value):
+    bounded = ranged(schema)
+    if not bounded and schema.type != "integer":
         return None
-    text = f"{what}{_TEXT}{schema.type} with format {schema.format} in {path}"
+    if _fits(schema.format if bounded else _DEFAULT, value):
+        return None
+    told = f"with format {schema.format}" if bounded else "(default format)"
+    text = f"{what}{_TEXT}{schema.type} {told} in {path}"
     return field_invalid(NOWHERE, "", text)
 
 
-def tells_range(cause: Cause) -> bool:
-    return cause.field == NOWHERE and _TEXT in cause.message
-
-
-def placed(cause: Cause, root: str) -> Cause:
-    """What is wrong in a value that is not an object itself: the text tells where in it, the path where it is."""
-    if not tells_range(cause):
-        return cause
-    text, _, place = cause.message.rpartition(" in ")
-    return cause._replace(field=root, message=f"{text} in {place.removeprefix(root).removeprefix('.')}")
+def tells_format(cause: Cause) -> bool:
+    """Whether it is of a format, which bounds nothing before; what is told of integers without one always was."""
+    return cause.field == NOWHERE and _TEXT in cause.message and " with format " in cause.message
 
 
 def _fits(format_: str, value: float) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 
 from engine.api.crd.cel.field_paths import FieldPathError, normalized
 from engine.api.crd.structural import Structural
+from engine.api.crd.unreadable import why_unreadable
 from engine.api.types import Object
 from engine.api.validation.problems import Problems
 
@@ -46,6 +47,8 @@ def _field_path(raw: Mapping[str, Any], field: str, path: str, problems: Problem
         problems.invalid(path, field, "must be non-empty if specified")
     if _broken(field):
         problems.invalid(path, field, "must not contain line breaks")
+    if why_unreadable(raw):
+        return  # what the path leads to cannot be told
     try:
         normalized(field, Structural(raw))
     except FieldPathError:

@@ -13,12 +13,13 @@ from typing import Any
 
 from engine.api.crd.cel.definition_rules import Count, Total, check_rules
 from engine.api.crd.default_rules import default_problems
-from engine.api.crd.demands import TYPES, Demands, below
+from engine.api.crd.demands import TYPES, Demands
 from engine.api.crd.internal_form import internal_schema
 from engine.api.crd.list_rules import check_lists
 from engine.api.crd.rule_texts import check_texts
 from engine.api.crd.structural import META_FIELDS, Structural
 from engine.api.crd.structural_rules import structural_problems
+from engine.api.crd.unreadable import why_unreadable
 from engine.api.validation.new_expressions import NewExpressions
 from engine.api.validation.problems import Problems
 
@@ -31,7 +32,6 @@ _UNSUPPORTED = (
     ("dependencies", True),
     ("$ref", True),
 )
-_UNREADABLE = ("id", "schema", "$ref", "patternProperties", "dependencies", "additionalItems", "definitions")
 _ROOT_WITH_STATUS = (
     "Description", "Type", "Format", "Title", "Maximum", "ExclusiveMaximum", "Minimum", "ExclusiveMinimum",
     "MaxLength", "MinLength", "Pattern", "MaxItems", "MinItems", "UniqueItems", "MultipleOf", "Required", "Items",
@@ -73,7 +73,7 @@ def check_schema(raw: Raw, path: str, problems: Problems, *, status: bool, deman
         _root_with_status(raw, path, problems)
     if raw.get("nullable"):
         problems.forbidden(f"{path}.nullable", "nullable cannot be true at the root")
-    unreadable = _unreadable(raw) if demands.structural else ""
+    unreadable = why_unreadable(raw) if demands.structural else ""
     ruled = demands.structural and not unreadable and _sound(raw, path, problems, demands)
     walk, found = _Walk(demands, problems.expressions), Found()
     walk.node(raw, path, found, Place(root=True, count=Count() if ruled else None))
@@ -90,25 +90,14 @@ def _sound(raw: Raw, path: str, problems: Problems, demands: Demands) -> bool:
     return not wrong
 
 
-def _unreadable(raw: Raw) -> str:
-    """Why no structure can be made of a schema."""
-    for node in below(raw):
-        for name in _UNREADABLE:
-            if node.get("$schema" if name == "schema" else name) or (name == "additionalItems" and name in node):
-                return f"OpenAPIV3Schema '{name}' is not supported"
-        if node.get("x-kubernetes-preserve-unknown-fields") is False:
-            return "internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined"
-        if isinstance(node.get("items"), list) and node["items"]:
-            return "OpenAPIV3Schema 'items' must be a schema, but is an array"
-    return ""
-
-
 def _root_with_status(raw: Raw, path: str, problems: Problems) -> None:
-    kind = raw.get("type")
-    if kind and kind != "object":
+    kind, first = raw.get("type"), bool(raw.get("id") or raw.get("$schema")) or raw.get("$ref") is not None
+    if kind and kind != "object" and not first:  # of what Go comes to before the type, only that is told
         text = 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled'
         problems.invalid(f"{path}.type", kind, text)
-    elif any(value is not None and (value or key not in _PLAIN) for key, value in raw.items() if key not in _ROOT_KEYS):
+    elif first or any(
+        value is not None and (value or key not in _PLAIN) for key, value in raw.items() if key not in _ROOT_KEYS
+    ):
         text = (
             f"only [{' '.join(_ROOT_WITH_STATUS)}] fields are allowed at the root of the schema if the status "
             "subresource is enabled"

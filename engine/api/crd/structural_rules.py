@@ -133,10 +133,11 @@ def _metadata(raw: Raw, level: str, path: str, problems: Problems) -> None:
 
 
 def _says_more(metadata: Raw) -> bool:
-    """Whether a root's metadata says more than how names look. What a structure does not keep is not looked at."""
+    """Whether a root's metadata says more than how names look."""
     names = set(metadata.get("properties") or {})
-    allowed = {"type", "properties", "default", "externalDocs", "example"}
-    return not names <= {"name", "generateName"} or bool({key for key, value in metadata.items() if value} - allowed)
+    allowed = {"type", "properties", "default"}
+    told = {key for key, value in metadata.items() if value or (value == 0 and value is not False)}
+    return not names <= {"name", "generateName"} or bool(told - allowed)
 
 
 # -- value validations and what is nested in them

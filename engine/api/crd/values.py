@@ -143,6 +143,9 @@ def _check_enum(schema: Structural, value: Any, path: str, problems: Problems) -
 
 
 def _same(one: Any, other: Any) -> bool:
+    """As Go compares with what the value comes to as the other's type: a number with a whole one by its whole part."""
+    if isinstance(one, float) and type(other) is int and abs(one) < 2**63:
+        return int(one) == other
     return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
 
 
@@ -184,7 +187,8 @@ def _check_object(schema: Structural, value: dict[str, Any], path: str, problems
         node = schema.child(key)
         if node is not None:
             known = MISSING if not path and key in ("apiVersion", "kind") else before.get(key, MISSING)
-            made += check_value(node, item, _below(path, key), problems, old=known)
+            at = _below(path, key) if key in schema.properties else f"{path}.{key}"
+            made += check_value(node, item, at, problems, old=known)
     for name in schema.required:
         if name not in value:
             problems.required(_below(path, name))

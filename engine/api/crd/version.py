@@ -16,7 +16,7 @@ from engine.api.crd.decoding import decode_custom
 from engine.api.crd.defaulting import completed
 from engine.api.crd.embedded import check_embedded
 from engine.api.crd.list_types import check_list_types
-from engine.api.crd.number_ranges import ENFORCED_SINCE, tells_range
+from engine.api.crd.number_ranges import ENFORCED_SINCE, tells_format
 from engine.api.crd.object_meta import coerced
 from engine.api.crd.pruning import prune
 from engine.api.crd.published import list_name, published, published_list, published_name
@@ -173,10 +173,11 @@ class CustomVersion:
         content = _content(new)
         if not status:
             check_value(self.structural, content, "", problems, old=_content(old) if old is not None else MISSING)
+            problems[:] = [cause._replace(field=cause.field.removeprefix(".")) for cause in problems]
         elif "status" in content and (schema := self.structural.properties.get("status")) is not None:
             check_value(schema, content["status"], "status", problems, old=(old or {}).get("status", MISSING))
         if self._definitions.release < ENFORCED_SINCE:
-            problems[:] = [cause for cause in problems if not tells_range(cause)]
+            problems[:] = [cause for cause in problems if not tells_format(cause)]
         if self.scale is not None:
             check_scale(self.scale, new, problems, status=status)
         if not status:

@@ -12,6 +12,7 @@ from engine.api.crd.cel.field_paths import FieldPathError, normalized
 from engine.api.crd.demands import MAX_SELECTABLE, TOP, Demands
 from engine.api.crd.schema_rules import check_schema
 from engine.api.crd.structural import Structural
+from engine.api.crd.unreadable import why_unreadable
 from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.problems import Problems
@@ -40,7 +41,7 @@ def check_version(version: Object, index: int, common: Object, demands: Demands,
         problems.invalid(f"{path}.selectableFields", "", detail)
     else:
         many = name in demands.many_selectable
-        _selectable(own, f"{path}.selectableFields", problems, many=many)
+        _selectable(own, path, problems, many=many)
 
 
 def check_common(versions: list[Object], common: Object, demands: Demands, problems: Problems) -> None:
@@ -57,7 +58,7 @@ def check_common(versions: list[Object], common: Object, demands: Demands, probl
         detail = "may only be set when validations.schema is included"
         problems.invalid("spec.selectableFields", "", detail)
     else:
-        _selectable(common, "spec.selectableFields", problems, many=TOP in demands.many_selectable)
+        _selectable(common, "spec", problems, many=TOP in demands.many_selectable)
 
 
 def _status(version: Object) -> bool:
@@ -131,7 +132,10 @@ def _columns(version: Object, path: str, problems: Problems) -> None:
 
 def _selectable(version: Object, path: str, problems: Problems, *, many: bool) -> None:
     """`many`: there may be too many of them, as before."""
-    schema = Structural((version.get("schema") or {}).get("openAPIV3Schema") or {})
+    raw = (version.get("schema") or {}).get("openAPIV3Schema") or {}
+    if why := why_unreadable(raw):
+        problems.invalid(f"{path}.schema.openAPIV3Schema", "", why)
+    schema, path = Structural(raw), f"{path}.selectableFields"
     seen: dict[str, None] = {}
     for index, field in enumerate(version["selectableFields"]):
         at, value = f"{path}[{index}].jsonPath", field.get("jsonPath", "")

@@ -27,6 +27,36 @@ ZERO_DROPPED = frozenset(
         ("PersistentVolumeSpec", "storageClassName"),
         ("PriorityClass", "globalDefault"),
         ("PriorityClass", "description"),
+        ("CustomResourceDefinitionSpec", "preserveUnknownFields"),
+        ("CustomResourceDefinitionVersion", "deprecated"),
+        *(
+            ("JSONSchemaProps", name)
+            for name in (
+                "$schema",
+                "description",
+                "exclusiveMaximum",
+                "exclusiveMinimum",
+                "format",
+                "id",
+                "nullable",
+                "pattern",
+                "title",
+                "type",
+                "uniqueItems",
+                "x-kubernetes-embedded-resource",
+                "x-kubernetes-int-or-string",
+            )
+        ),
+        ("ExternalDocumentation", "description"),
+        ("ExternalDocumentation", "url"),
+        ("ValidationRule", "fieldPath"),
+        ("ValidationRule", "message"),
+        ("ValidationRule", "messageExpression"),
+        ("CustomResourceColumnDefinition", "description"),
+        ("CustomResourceColumnDefinition", "format"),
+        ("CustomResourceColumnDefinition", "priority"),
+        ("CustomResourceDefinitionNames", "listKind"),
+        ("CustomResourceDefinitionNames", "singular"),
         # Lists that must be there, of which an empty one is none once it has been stored, as protobuf.
         ("CSINodeSpec", "drivers"),
         ("LimitRangeSpec", "limits"),
@@ -34,7 +64,9 @@ ZERO_DROPPED = frozenset(
     }
 )
 # Fields with `omitempty` of which an empty one is not none: it keeps the default away, or is shown in an error.
-EMPTY_KEPT = frozenset({("HPAScalingRules", "policies"), ("PersistentVolumeSpec", "capacity")})
+EMPTY_KEPT = frozenset(
+    {("HPAScalingRules", "policies"), ("PersistentVolumeSpec", "capacity"), ("JSONSchemaProps", "dependencies")}
+)
 
 
 def short_name(definition: str) -> str:

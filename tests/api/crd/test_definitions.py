@@ -224,9 +224,42 @@ def test_a_group_of_the_community_needs_its_approval() -> None:
         pytest.param(
             {"type": "integer", "default": "x"},
             [
-                f'{SPEC}.default: Invalid value: "string": {SPEC}.default in body must be of type integer: "string"',
+                f'{SPEC}.default: Invalid value: "string":  in body must be of type integer: "string"',
             ],
             id="default of the wrong type",
+        ),
+        pytest.param(
+            {
+                "type": "object",
+                "properties": {"a": {"type": "array", "items": {"type": "string", "maxLength": 1}}},
+                "default": {"a": [1, "xx"]},
+            },
+            [
+                f'{SPEC}.default.a[0]: Invalid value: "integer": a[0] in body must be of type string: "integer"',
+                f"{SPEC}.default.a[1]: Too long: may not be more than 1 byte",
+            ],
+            id="places in a default are told as such",
+        ),
+        pytest.param(
+            {"type": "object", "additionalProperties": {"type": "integer"}, "default": {"x y": "a"}},
+            [f'{SPEC}.default.x y: Invalid value: "string": .x y in body must be of type integer: "string"'],
+            id="a key of a default",
+        ),
+        pytest.param(
+            {"type": "string", "not": {"enum": ["x"]}, "default": "x"},
+            [f'{SPEC}.default: Invalid value: "": "" must not validate the schema (not)'],
+            id="a default that must not be",
+        ),
+        pytest.param({"x-kubernetes-int-or-string": True, "default": 1.5}, [], id="a default that neither is nor need"),
+        pytest.param(
+            {"type": "string", "dependencies": {}},
+            [f"{SPEC}.dependencies: Forbidden: dependencies is not supported"],
+            id="no dependencies, not even none",
+        ),
+        pytest.param(
+            {"type": "object", "id": "x", "x-kubernetes-validations": [{"rule": "true", "fieldPath": ".nope"}]},
+            [f"{SPEC}.id: Forbidden: id is not supported"],
+            id="a path in what no structure can be made of",
         ),
         pytest.param(
             {"type": "string", "x-kubernetes-validations": [{"rule": " "}]},
@@ -337,11 +370,41 @@ def test_metadata_may_say_how_names_look_and_nothing_else() -> None:
     properties = made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]
     properties["metadata"] = {"type": "object", "properties": {"name": {"type": "string", "maxLength": 5}}}
     assert _wrong(made) == []
-    properties["metadata"]["description"] = "words"
+    told: tuple[Object, ...] = (
+        {"description": "a"},
+        {"minProperties": 0},
+        {"example": 1},
+        {"externalDocs": {"url": "x"}},
+    )
+    for more in told:
+        properties["metadata"] = {"type": "object", **more}
+        assert _wrong(made) == [
+            f"{ROOT}.properties[metadata]: Forbidden: must not specify anything other than name and generateName, but "
+            "metadata is implicitly specified"
+        ]
+
+
+def test_fields_to_select_by_tell_of_a_schema_that_no_structure_can_be_made_of() -> None:
+    made = definition({"type": "string", "id": "x"}, selectableFields=[{"jsonPath": ""}])
     assert _wrong(made) == [
-        f"{ROOT}.properties[metadata]: Forbidden: must not specify anything other than name and generateName, but "
-        "metadata is implicitly specified"
+        f"{SPEC}.id: Forbidden: id is not supported",
+        "spec.schema.openAPIV3Schema: Invalid value: \"\": OpenAPIV3Schema 'id' is not supported",
+        "spec.selectableFields[0].jsonPath: Required value",
     ]
+
+
+def test_a_field_to_select_by_may_be_any_key_as_far_as_its_path_goes() -> None:
+    made = definition({"type": "object", "additionalProperties": True}, selectableFields=[{"jsonPath": ".spec.any"}])
+    assert _wrong(made) == [
+        'spec.selectableFields[0].jsonPath: Invalid value: ".spec.any": must point to a field of type string, boolean '
+        "or integer. Enum string fields and strings with formats are allowed."
+    ]
+
+
+def test_what_stands_before_the_type_of_a_root_with_status_is_all_that_is_told_of() -> None:
+    made = definition({"type": "object"}, subresources={"status": {}})
+    made["spec"]["versions"][0]["schema"]["openAPIV3Schema"].update({"type": "boolean", "id": "x"})
+    assert not any(each.startswith(f"{ROOT}.type: ") and "status" in each for each in _wrong(made))
 
 
 @pytest.mark.parametrize(

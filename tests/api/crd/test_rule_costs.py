@@ -199,6 +199,5 @@ def test_all_defaults_of_a_schema_have_one_budget() -> None:
         "further validation rules will be run"
     ]
     assert told(a=dear, b=dear, d=wrong) == [
-        'p.properties[d].default: Invalid value: "string": p.properties[d].default in body must be of type '
-        'integer: "string"'
+        'p.properties[d].default: Invalid value: "string":  in body must be of type integer: "string"'
     ]

@@ -185,7 +185,7 @@ ROWS: list[tuple[str, Object, Any, list[str]]] = [
         "of a text the first fault",
         {"type": "string", "maxLength": 1, "pattern": "^b"},
         "aa",
-        ["spec.f: Too long: may not be more than 1 bytes"],
+        ["spec.f: Too long: may not be more than 1 byte"],
     ),
     (
         "junctors before the rest",
@@ -245,7 +245,46 @@ ROWS: list[tuple[str, Object, Any, list[str]]] = [
         [f"spec.f: Invalid value: 0.29: {BODY} should be a multiple of 0.01"],
     ),
     ("a negative multiple", {"type": "number", "multipleOf": 0.5}, -1.5, []),
-    ("a whole number's least is the whole part", {"type": "integer", "minimum": 2.5}, 2, []),
+    ("a whole number's least is the whole part", {"type": "number", "minimum": 2.5}, 2, []),
+    (
+        "a least that no integer is",
+        {"type": "integer", "minimum": 2.5},
+        2,
+        [
+            _not_in_range("Minimum boundary", "integer (default format)"),
+            f"spec.f: Invalid value: 2: {BODY} should be greater than or equal to 2.5",
+        ],
+    ),
+    (
+        "a most that no integer is",
+        {"type": "integer", "maximum": 2.5},
+        3000000000,
+        [
+            _not_in_range("Maximum boundary", "integer (default format)"),
+            f"spec.f: Invalid value: 3e+09: {BODY} should be less than or equal to 2.5",
+        ],
+    ),
+    (
+        "no integer",
+        {"type": "integer", "enum": [1, 2]},
+        1.5,
+        [
+            f'spec.f: Invalid value: "number": {BODY} must be of type integer: "number"',
+            _not_in_range("Checked", "integer (default format)"),
+        ],
+    ),
+    (
+        "a number that no whole part is allowed of",
+        {"type": "number", "enum": [1, 2]},
+        0.5,
+        ['spec.f: Unsupported value: 0.5: supported values: "1", "2"'],
+    ),
+    (
+        "an integer that a fraction is held against",
+        {"type": "number", "multipleOf": 0.1},
+        3,
+        ["spec.f: Invalid value: 0: factor MultipleOf declared for spec.f must be positive: 0"],
+    ),
     (
         "a whole number's most is the whole part",
         {"type": "number", "maximum": 2.5, "exclusiveMaximum": True},
@@ -255,7 +294,7 @@ ROWS: list[tuple[str, Object, Any, list[str]]] = [
     ("other numbers have all of the bound", {"type": "number", "maximum": 2.5, "minimum": 2.25}, 2.25, []),
     (
         "whole numbers count by the whole part",
-        {"type": "integer", "multipleOf": 2.5},
+        {"type": "number", "multipleOf": 2.5},
         5,
         [f"spec.f: Invalid value: 5: {BODY} should be a multiple of 2"],
     ),

@@ -59,6 +59,6 @@ def _stepped(made: str, node: Structural, name: str) -> tuple[str, Structural]:
         if name not in node.properties:
             raise FieldPathError("does not refer to a valid field")
         return (f"{made}.{name}" if made else name), node.properties[name]
-    if node.values is None:
+    if not node.is_map:
         raise FieldPathError("does not refer to a valid field")
-    return f"{made}[{name}]", node.values
+    return f"{made}[{name}]", node.values or Structural({})
