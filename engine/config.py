@@ -83,6 +83,17 @@ class AuditWebhookConfig(BaseModel):
     truncate_max_event_size: int = 100 * 1024
 
 
+class WebhookFile(BaseModel):
+    """A kubeconfig of a server that is asked, in which version, and for how many seconds what it says holds."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    config_file: Path
+    version: Literal["v1", "v1beta1"] = "v1beta1"
+    authorized_ttl: float = 300.0
+    unauthorized_ttl: float = 30.0
+
+
 class ClusterConfig(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -120,6 +131,10 @@ class ClusterConfig(BaseModel):
     disable_admission_plugins: tuple[str, ...] = ()
     admission_control_config_file: Path | None = None  # an AdmissionConfiguration (apiserver.config.k8s.io/v1)
     authorization_mode: tuple[str, ...] = ("Node", "RBAC")  # the authorizers, in the order in which they are asked
+    authorization_config: Path | None = None  # an AuthorizationConfiguration, which says it instead of those
+    authorization_policy_file: Path | None = None  # of ABAC
+    authorization_webhook: WebhookFile | None = None
+    token_webhook: WebhookFile | None = None  # that is asked whose tokens are
     anonymous_auth: bool = True  # who shows nothing is anonymous, and not refused
     token_auth_file: Path | None = None  # tokens, and who shows each
     authentication_config: Path | None = None  # an AuthenticationConfiguration (apiserver.config.k8s.io/v1)

@@ -38,8 +38,17 @@ class ServerFlags:
     disable_admission_plugins: str = _flag("NAMES", "Of those that are on by default, as in PodSecurity,Priority.")
     admission_control_config_file: str = _flag(_FILE, "An AdmissionConfiguration: of PodSecurity, webhooks and others.")
     authorization_mode: str = _flag(
-        "MODES", "Who is asked what one may: of Node, RBAC, AlwaysAllow, AlwaysDeny.", "Node,RBAC"
+        "MODES", "Who is asked what one may: of Node, RBAC, ABAC, Webhook, AlwaysAllow, AlwaysDeny.", "Node,RBAC"
     )
+    authorization_config: str = _flag(_FILE, "An AuthorizationConfiguration, which says it instead.")
+    authorization_policy_file: str = _flag(_FILE, "Policies of ABAC, one a line.")
+    authorization_webhook_config_file: str = _flag(_FILE, "A kubeconfig: of the server that Webhook asks.")
+    authorization_webhook_version: str = _flag("VERSION", "Of the reviews it is sent: v1 or v1beta1.", "v1beta1")
+    authorization_webhook_cache_authorized_ttl: str = _flag("DURATION", "How long a yes of it holds.", "5m0s")
+    authorization_webhook_cache_unauthorized_ttl: str = _flag("DURATION", "How long a no of it holds.", "30s")
+    authentication_token_webhook_config_file: str = _flag(_FILE, "A kubeconfig: of a server that knows tokens.")
+    authentication_token_webhook_version: str = _flag("VERSION", "Of the reviews it is sent.", "v1beta1")
+    authentication_token_webhook_cache_ttl: str = _flag("DURATION", "How long a yes of it holds.", "2m0s")
     anonymous_auth: str = _flag("BOOL", "Whether who shows no credential is anonymous; false refuses them.", "true")
     authentication_config: str = _flag(_FILE, "An AuthenticationConfiguration: issuers of JWTs, and who is anonymous.")
     oidc_issuer_url: str = _flag("URL", "Of an issuer of tokens; https only.")

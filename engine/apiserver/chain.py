@@ -330,6 +330,8 @@ class Chain:
         question = Attributes.of(call.user, call.info)
         if "fieldSelector" in call.request.query and question.verb in ("list", "watch", "deletecollection"):
             question = question._replace(field_selector=call.request.parameter("fieldSelector"))
+        if "labelSelector" in call.request.query and question.verb in ("list", "watch", "deletecollection"):
+            question = question._replace(label_selector=call.request.parameter("labelSelector"))
         began = wall()
         answer = await self._authorizer.authorize(question)
         decision = answer.decision
@@ -344,6 +346,8 @@ class Chain:
             verdict = "allow" if decision.verdict is Verdict.ALLOW else "forbid"
             call.trail.annotate({f"{_AUTHORIZATION}/decision": verdict, f"{_AUTHORIZATION}/reason": decision.reason})
         if decision.verdict is not Verdict.ALLOW:
+            if decision.error:
+                raise internal_text(call.request, decision.error)
             raise forbidden(question, decision.reason)
 
 

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import aiohttp
 import orjson
 
+from engine.api.golang.duration import duration_text
 from engine.api.golang.forms import BOOL, STRING, Struct, UnmarshalError, check
 from engine.api.golang.yaml import YamlError, load
 from engine.api.types import GVK, Object
@@ -54,8 +55,8 @@ _NONE = "invalid configuration: no configuration has been provided, try setting 
 class _FailedError(WebhookError):
     """`passes` says that it is worth another try."""
 
-    def __init__(self, message: str, code: int = 503, *, passes: bool) -> None:
-        super().__init__(message, code)
+    def __init__(self, message: str, code: int = 503, *, passes: bool, timed_out: bool = False) -> None:
+        super().__init__(message, code, timed_out=timed_out)
         self.passes = passes
 
 
@@ -105,16 +106,17 @@ class KubeconfigWebhook:
         return await self._try(data, timeout)
 
     async def _try(self, data: bytes, timeout: float) -> tuple[int, bytes, str]:
-        url = f"{self._url()}?timeout={TIMEOUT:.0f}s"
+        url = f"{self._url()}?timeout={duration_text(timeout)}"
         try:
             with waiting():
                 code, content, content_type = await self._send(url, data, timeout)
         except (TimeoutError, aiohttp.ClientError, OSError) as error:
             passes = isinstance(error, ConnectionResetError)
-            raise _FailedError(post_error(url, error), passes=passes) from None
+            timed_out = isinstance(error, TimeoutError)
+            raise _FailedError(post_error(url, error), passes=passes, timed_out=timed_out) from None
         if not 200 <= code <= 206:
             failed = failure(content, code=code, content_type=content_type or "text/")
-            raise _FailedError(failed.message, code, passes=code in _AGAIN)
+            raise _FailedError(failed.message, code, passes=code in _AGAIN, timed_out=code == 504)
         return code, content, content_type
 
     async def _send(self, url: str, data: bytes, timeout: float) -> tuple[int, bytes, str]:

@@ -45,9 +45,10 @@ _HEADERS = {
 class WebhookError(Exception):
     """The webhook could not be asked; the message is that of client-go, the code that of an answer that failed."""
 
-    def __init__(self, message: str, code: int = 503) -> None:
+    def __init__(self, message: str, code: int = 503, *, timed_out: bool = False) -> None:
         super().__init__(message)
         self.code = code
+        self.timed_out = timed_out
 
 
 class _Address(NamedTuple):

@@ -20,7 +20,6 @@ from engine.apiserver.admission.choice import Choice
 from engine.apiserver.admission.configuration import AdmissionConfigurationError, load_configuration
 from engine.apiserver.admission.configured_hooks import check_hooks
 from engine.apiserver.authentication.token_file import TokenFileError, read_tokens
-from engine.apiserver.authorization.modes import mode_errors
 from engine.apiserver.cors import origin_errors
 from engine.config import ClusterConfig, Component, default_nodes
 from engine.folder import ClusterFolder, ClusterRunningError, FolderError, Running
@@ -28,6 +27,7 @@ from engine.latency import PROFILES, ProfileError, load_profile
 from engine.serve import ServeError, serve
 from engine.store import StoreError
 from ktui.commands import UsageError
+from ktui.commands.access_options import authorization_fields
 from ktui.commands.audit_options import audit_fields
 from ktui.commands.front_options import proxy_fields
 from ktui.commands.jwt_options import jwt_fields
@@ -113,7 +113,7 @@ def configure(options: UpOptions) -> ClusterConfig:
             enable_admission_plugins=plugins.enabled,
             disable_admission_plugins=plugins.disabled,
             admission_control_config_file=admission_configuration(options, plugins),
-            authorization_mode=authorization_modes(options.authorization_mode),
+            **authorization_fields(options),
             anonymous_auth=anonymous_auth(options.anonymous_auth),
             **jwt_fields(options),
             token_auth_file=token_file(options.token_auth_file),
@@ -193,14 +193,6 @@ def check_scheduler_config(file: Path) -> None:
             _say(f"{file}: {note}")
     except ConfigurationError as error:
         raise UsageError(f"--scheduler-config: {error}") from error
-
-
-def authorization_modes(text: str) -> tuple[str, ...]:
-    """Raises UsageError."""
-    modes = _names(text)
-    if errors := mode_errors(modes):
-        raise UsageError(", ".join(errors))
-    return modes
 
 
 def anonymous_auth(text: str) -> bool:

@@ -21,6 +21,7 @@ from engine.apiserver.authentication.token_error import RefusedTokenError, Token
 from engine.apiserver.authentication.tokens import ISSUER, ServiceAccountAuthenticator
 from engine.apiserver.authentication.user import AUTHENTICATED, NOBODY
 from engine.apiserver.authorization import Attributes, UnionAuthorizer, Verdict
+from engine.apiserver.authorization.abac import AbacAuthorizer
 from engine.apiserver.authorization.nodes import is_node
 from engine.apiserver.authorization.rbac import Grant, RBACAuthorizer, Resolved
 from engine.apiserver.call import Call
@@ -28,6 +29,7 @@ from engine.clock import Clock
 
 _UNKNOWN = "invalid bearer token"
 _SELECTORS_SINCE = (1, 32)  # AuthorizeWithSelectors
+_NOT_ASKED = "webhook authorizer does not support user rule resolution"
 _NOT_LISTED = "node authorizer does not support user rule resolution"
 
 _EVERYTHING = (
@@ -48,6 +50,7 @@ class Reviews:
         version: str,
         anonymous: bool,
         modes: Sequence[str],
+        abac: AbacAuthorizer | None,
     ) -> None:
         self._authorizer = authorizer
         self._rbac = rbac
@@ -57,6 +60,7 @@ class Reviews:
         self._version = version
         self._anonymous = anonymous
         self._modes = modes
+        self._abac = abac
 
     @staticmethod
     def check(call: Call, review: Object) -> None:
@@ -101,6 +105,8 @@ class Reviews:
             status["denied"] = True
         if answer.reason:
             status["reason"] = answer.reason
+        if answer.error:
+            status["evaluationError"] = answer.error
         if call.gvr_resource.release >= _SELECTORS_SINCE and (
             error := evaluation_error(spec.get("resourceAttributes") or {})
         ):
@@ -119,8 +125,12 @@ class Reviews:
             if rule.get("resources"):
                 fields = ("verbs", "apiGroups", "resources", "resourceNames")
                 resources.append({field: rule[field] for field in fields if rule.get(field)})
-        status: Object = {"resourceRules": resources, "nonResourceRules": paths, "incomplete": node}
-        if errors := [*([_NOT_LISTED] if node else ()), *resolved.errors]:
+        if self._abac is not None:
+            of_resources, of_paths = self._abac.rules(user, namespace)
+            resources, paths = [*resources, *of_resources], [*paths, *of_paths]
+        asks = "Webhook" in self._modes
+        status: Object = {"resourceRules": resources, "nonResourceRules": paths, "incomplete": node or asks}
+        if errors := [*([_NOT_LISTED] if node else ()), *([_NOT_ASKED] if asks else ()), *resolved.errors]:
             status["evaluationError"] = aggregated(errors)
         return status
 

@@ -21,6 +21,7 @@ class Attributes(NamedTuple):
     is_resource: bool = True
     path: str = ""
     field_selector: str = ""  # of a list, watch or deletecollection
+    label_selector: str = ""
 
     @classmethod
     def of(cls, user: UserInfo, info: RequestInfo) -> Attributes:
@@ -45,12 +46,13 @@ class Verdict(StrEnum):
 
 
 class Decision(NamedTuple):
-    """`note` is for who looks at the hop, where there is no reason to tell clients."""
+    """`note` is for who looks at the hop, where there is no reason to tell clients; `error` is what went wrong."""
 
     verdict: Verdict
     reason: str = ""
     authorizer: str = ""
     note: str = ""
+    error: str = ""
 
 
 class Authorizer(Protocol):

@@ -7,14 +7,25 @@ from collections.abc import Sequence
 
 from engine.api.golang.text import quoted
 
-MODES = ("AlwaysAllow", "AlwaysDeny", "Node", "RBAC")
+MODES = ("ABAC", "AlwaysAllow", "AlwaysDeny", "Node", "RBAC", "Webhook")
 
 
-def mode_errors(modes: Sequence[str]) -> list[str]:
-    """What kube-apiserver would not start with; ABAC and webhooks are none that there are here."""
+def mode_errors(modes: Sequence[str], *, policy_file: str = "", webhook: str = "") -> list[str]:
+    """What kube-apiserver would not start with; the files are those of ABAC and of the webhook."""
     if not modes:
         return ["at least one authorization-mode must be passed"]
-    found = [f'authorization-mode "{mode}" is not a valid mode' for mode in modes if mode not in MODES]
+    found = []
+    for mode in modes:
+        if mode not in MODES:
+            found.append(f'authorization-mode "{mode}" is not a valid mode')
+        if mode == "ABAC" and not policy_file:
+            found.append("authorization-mode ABAC's authorization policy file not passed")
+        if mode == "Webhook" and not webhook:
+            found.append("authorization-mode Webhook's authorization config file not passed")
+    if policy_file and "ABAC" not in modes:
+        found.append("cannot specify --authorization-policy-file without mode ABAC")
+    if webhook and "Webhook" not in modes:
+        found.append("cannot specify --authorization-webhook-config-file without mode Webhook")
     if len(set(modes)) != len(modes):
         found.append(f"authorization-mode [{' '.join(map(quoted, modes))}] has mode specified more than once")
     return found

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
 
-from engine.api.errors import ApiError
+from engine.api.errors import ApiError, aggregated
 from engine.api.golang.text import quoted
 from engine.api.types import Object
 from engine.apiserver.authentication.user import SYSTEM_MASTERS
@@ -43,6 +43,7 @@ class UnionAuthorizer:
     async def authorize(self, attributes: Attributes) -> Authorization:
         verdicts: list[tuple[str, str]] = []
         reasons: list[str] = []
+        errors: list[str] = []
         for authorizer in self._authorizers:
             decision = await authorizer.authorize(attributes)
             verdicts.append((authorizer.name, str(decision.verdict)))
@@ -50,7 +51,10 @@ class UnionAuthorizer:
                 return Authorization(decision, tuple(verdicts))
             if decision.reason:
                 reasons.append(decision.reason)
-        return Authorization(Decision(Verdict.NO_OPINION, "\n".join(reasons)), tuple(verdicts))
+            if decision.error:
+                errors.append(decision.error)
+        error = aggregated(errors) if errors else ""
+        return Authorization(Decision(Verdict.NO_OPINION, "\n".join(reasons), error=error), tuple(verdicts))
 
 
 class AccessDenied(ApiError):

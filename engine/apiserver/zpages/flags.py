@@ -11,7 +11,7 @@ from pathlib import Path
 from engine.apiserver.authentication.tokens import ISSUER
 from engine.apiserver.fairness.levels import SEATS
 from engine.apiserver.services.service_pools import NODE_PORTS, PortRange
-from engine.config import ClusterConfig
+from engine.config import AuditWebhookConfig, ClusterConfig, WebhookFile
 from engine.folder import ClusterFolder
 
 _MUTATING = 200
@@ -27,10 +27,16 @@ def flags(config: ClusterConfig, *, secure_port: int) -> dict[str, str]:
         "anonymous-auth": str(config.anonymous_auth).lower(),
         "audit-log-path": config.audit_log_path,
         "audit-policy-file": str(config.audit_policy_file or ""),
-        "audit-webhook-config-file": str(config.audit_webhook.config_file if config.audit_webhook else ""),
+        "audit-webhook-config-file": _file_of(config.audit_webhook),
         "audit-webhook-mode": config.audit_webhook.mode if config.audit_webhook else "batch",
         "authentication-config": str(config.authentication_config or ""),
+        "authentication-token-webhook-config-file": str(
+            config.token_webhook.config_file if config.token_webhook else ""
+        ),
+        "authorization-config": str(config.authorization_config or ""),
         "authorization-mode": _list(config.authorization_mode),
+        "authorization-policy-file": str(config.authorization_policy_file or ""),
+        "authorization-webhook-config-file": _file_of(config.authorization_webhook),
         "cors-allowed-origins": _list(config.cors_allowed_origins),
         "default-watch-cache-size": str(config.watch_cache_size),
         "disable-admission-plugins": _list(config.disable_admission_plugins),
@@ -71,6 +77,10 @@ def _proxies(config: ClusterConfig) -> dict[str, str]:
         "requestheader-uid-headers": _list(headers.uid_headers),
         "requestheader-username-headers": _list(headers.username_headers),
     }
+
+
+def _file_of(webhook: WebhookFile | AuditWebhookConfig | None) -> str:
+    return str(webhook.config_file) if webhook is not None else ""
 
 
 def _list(values: Iterable[str]) -> str:

@@ -13,13 +13,13 @@ from engine.api.wire import Request
 from engine.apiserver.authentication.bearer import bearer_token
 from engine.apiserver.authentication.jwt.authenticator import JwtAuthenticator
 from engine.apiserver.authentication.jwt.configuration import load_configuration
-from engine.apiserver.authentication.jwt.metrics import ReloadMetrics
 from engine.apiserver.authentication.jwt.provider import Token
 from engine.apiserver.authentication.remarks import Remarks
 from engine.apiserver.authentication.token_error import RefusedTokenError, TokenError
 from engine.apiserver.authentication.user import UserInfo
 from engine.apiserver.config_files import ConfigFileError
 from engine.apiserver.handshake import offered_token
+from engine.apiserver.metrics.reload_metrics import ReloadMetrics
 from engine.clock import Clock
 from engine.tasks import Supervisor
 
