@@ -363,13 +363,24 @@ def test_an_element_without_a_key_that_is_stored_keeps_everybody_from_owning_any
     schema = load_definitions().kind(GVK("", "v1", "ServiceAccount"))
     made = track_update(None, ACCOUNT, manager="me", now=T0, schema=schema, api_version="v1")
     assert "managedFields" not in made["metadata"]
-    config = {**ACCOUNT, "secrets": []}
+    config = {**ACCOUNT, "secrets": [{"name": "b"}]}
     with pytest.raises(ApiError) as caught:
         apply(stored(made), config, manager="me", force=False, now=T0, schema=schema, api_version="v1")
     assert caught.value.message == (
-        "failed to create typed live object (/a; /v1, Kind=ServiceAccount): .secrets: element 0: associative list "
-        f"with keys has {WITHOUT_KEYS['1.37']}"
+        "failed to create manager for existing fields: failed to convert new object (/a; /v1, Kind=ServiceAccount) to "
+        f"smd typed: .secrets: element 0: associative list with keys has {WITHOUT_KEYS['1.37']}"
     )
+    entry = {
+        "manager": "m",
+        "operation": "Apply",
+        "apiVersion": "v1",
+        "fieldsType": "FieldsV1",
+        "fieldsV1": {"f:a": {}},
+    }
+    owned = {**ACCOUNT, "metadata": {"name": "a", "managedFields": [entry]}}
+    text = r"^failed to create typed live object \(/a; /v1, Kind=ServiceAccount\): \.secrets: element 0: "
+    with pytest.raises(ApiError, match=text):
+        apply(owned, config, manager="me", force=False, now=T0, schema=schema, api_version="v1")
 
 
 def test_what_is_applied_of_the_status_changes_nothing_but_counts_as_a_change() -> None:

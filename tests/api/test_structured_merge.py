@@ -354,12 +354,41 @@ def test_conflicts(name: str) -> None:
     assert thing.conflicts("two", applied) == [('conflict with "one" using v1', field) for field in fields]
 
 
+KEEPS = {"x-kubernetes-preserve-unknown-fields": True}
+OWNED_BY_VALUE: dict[str, tuple[Object, Object, Object]] = {
+    "what is in a struct that keeps what it does not declare": (
+        {**struct(a=struct(b=TEXT), c={"type": "array", "items": struct(b=TEXT)}), **KEEPS},
+        {"a": {"b": "1", "x": {"y": 1}}, "c": [{"z": 1}]},
+        owned(("a", "b"), ("a", "x"), ("a", "x", "y"), ("c",)),
+    ),
+    "a map of which nothing is declared": ({"type": "object"}, {"a": {"b": 1}}, owned(("a",), ("a", "b"))),
+    "an integer or text that is a map": (
+        struct(a={"x-kubernetes-int-or-string": True}),
+        {"a": {"b": [1]}},
+        owned(("a", "b")),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OWNED_BY_VALUE)
+def test_what_no_schema_tells_is_owned_as_its_value_is(name: str) -> None:
+    kind, value, fields = OWNED_BY_VALUE[name]
+    thing = Thing(struct(spec=kind))
+    thing.applied("me", {"spec": value})
+    assert thing.owners == {"me": {"f:spec": fields}}
+
+
 REFUSED: dict[str, tuple[Object, Object, str]] = {
     "no key at all": (
         struct(list=elements("b", "a", n=NUMBER)),
         {"list": [{"a": "x"}, {"n": 1}]},
         '.list: element 1: associative list with keys has an element that omits all key fields ["b" "a"] '
         "(and doesn't have default values for any key fields)",
+    ),
+    "a text for a map that keeps all": (
+        struct(a={"type": "object", **KEEPS}),
+        {"a": "b"},
+        ".a: expected map, got &{b}",
     ),
     "no element": (LIST, {"list": [None]}, ".list: element 0: associative list with keys may not have a null element"),
     "a text for an element": (

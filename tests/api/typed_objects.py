@@ -17,7 +17,7 @@ from tests.api.ownership import T0
 
 TEXT: Object = {"type": "string"}
 NUMBER: Object = {"type": "integer"}
-ANY: Object = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+ANY: Object = {"x-kubernetes-preserve-unknown-fields": True}
 TEXTS: Object = {"type": "array", "items": TEXT, "x-kubernetes-list-type": "set"}
 LABELS: Object = {"type": "object", "additionalProperties": TEXT}
 

@@ -133,8 +133,12 @@ def apply(
     except UnconvertedError as error:
         raise ApiError(500, "", str(error)) from None
     except KeylessError:
-        text = misfits(scopes.own.kind, live, twice=True)
-        raise ApiError(500, "", f"failed to create typed live object ({named(live or {})}): {text}") from None
+        obj = live or {}
+        which, text = named(obj), misfits(scopes.own.kind, obj, twice=True)
+        doing = f"failed to create typed live object ({which})"
+        if not _tracked(obj):
+            doing = f"failed to create manager for existing fields: failed to convert new object ({which}) to smd typed"
+        raise ApiError(500, "", f"{doing}: {text}") from None
 
 
 def _applied(

@@ -56,17 +56,17 @@ def _check(kind: FieldType, value: Any, path: Path, errors: list[str]) -> None:
     elif isinstance(kind, MapType):
         _check_map(kind, value, path, errors)
     elif schema is not None and schema.type == "array":
-        _check_items(field_type(schema.items), value, path, errors)
+        _check_items(field_type(schema.items, preserving=kind.preserving), value, path, errors)
     elif schema is not None and schema.type == "object" and (schema.properties or schema.values is not None):
-        _check_map(_granular(schema), value, path, errors)
+        _check_map(_granular(schema, preserving=kind.preserving), value, path, errors)
     elif (wrong := _wrong_leaf(kind, value)) is not None:
         errors.append(_at(path, wrong))
 
 
 @lru_cache(maxsize=16384)
-def _granular(schema: Schema) -> MapType:
+def _granular(schema: Schema, *, preserving: bool) -> MapType:
     """A struct or map that is owned as a whole, as what is in it is declared: it is looked into all the same."""
-    return MapType(schema)
+    return MapType(schema, preserving=preserving)
 
 
 def _check_items(items: FieldType, value: Any, path: Path, errors: list[str]) -> None:
@@ -91,7 +91,7 @@ def _check_map(kind: MapType, value: Any, path: Path, errors: list[str]) -> None
         return
     for key, item in value.items():
         step, below, _ = kind.field(key)
-        if kind.schema is not None and kind.schema.field(key) is None and not kind.schema.open:
+        if kind.schema is not None and kind.schema.field(key) is None and not kind.open:
             errors.append(_at((*path, step), "field not declared in schema"))
             return  # as upstream: the others are not looked at
         _check(below, item, (*path, step), errors)

@@ -55,12 +55,14 @@ class KeylessError(Exception):
 
 
 class FieldType:
-    """A leaf: a scalar, or a list or map that is owned as a whole."""
+    """A leaf: a scalar, or a list or map that is owned as a whole. `preserving` says that what is in it may have fields
+    that are not declared, as something that it is in."""
 
-    __slots__ = ("schema",)
+    __slots__ = ("preserving", "schema")
 
-    def __init__(self, schema: Schema | None) -> None:
+    def __init__(self, schema: Schema | None, *, preserving: bool = False) -> None:
         self.schema = schema
+        self.preserving = preserving
 
     @property
     def atomic(self) -> bool:
@@ -84,8 +86,8 @@ class MapType(FieldType):
 
     __slots__ = ("_born", "_fields", "_struct", "_values")
 
-    def __init__(self, schema: Schema | None) -> None:
-        super().__init__(schema)
+    def __init__(self, schema: Schema | None, *, preserving: bool = False) -> None:
+        super().__init__(schema, preserving=preserving)
         # Whether it is a Go struct: it holds some fields whatever is set, and what is true in it can never be 1.
         self._struct = schema is not None and schema.fixed and schema.definition.startswith(_BUILT_IN)
         self._fields: dict[str, tuple[str, FieldType, bool]] = {}
@@ -113,12 +115,17 @@ class MapType(FieldType):
         schema = self.schema
         declared = schema.properties.get(key) if schema is not None else None
         if schema is not None and declared is not None:
-            entry = (f"f:{key}", field_type(declared), key in self.born)
+            entry = (f"f:{key}", field_type(declared, preserving=self.preserving), key in self.born)
             self._fields[key] = entry
             return entry
         if self._values is None:
-            self._values = field_type(schema.values) if schema is not None and schema.values is not None else DEDUCED
+            self._values = field_type(schema.values if schema is not None else None, preserving=self.preserving)
         return f"f:{key}", self._values, False
+
+    @property
+    def open(self) -> bool:
+        """Whether it may have fields that are not declared, and that are owned as their values are."""
+        return self.schema is None or self.preserving or self.schema.open
 
     def declares(self, key: str) -> bool:
         return self.schema is not None and key in self.schema.properties
@@ -204,11 +211,11 @@ class ListType(FieldType):
 
     __slots__ = ("_declared", "_defaults", "items", "keys", "needs_all_keys")
 
-    def __init__(self, schema: Schema, keys: tuple[str, ...]) -> None:
-        super().__init__(schema)
+    def __init__(self, schema: Schema, keys: tuple[str, ...], *, preserving: bool) -> None:
+        super().__init__(schema, preserving=preserving)
         self._declared = keys
         self.keys = tuple(sorted(keys))
-        self.items = field_type(schema.items)
+        self.items = field_type(schema.items, preserving=preserving)
         self._defaults = {key: _key_default(schema.items, key) for key in self.keys}
         self.needs_all_keys = schema.release < _OPTIONAL_KEYS
 
@@ -311,28 +318,37 @@ def _note(step: str, found: Changes | None, changed: FieldSet, removed: FieldSet
 
 
 @lru_cache(maxsize=65536)
-def field_type(schema: Schema | None) -> FieldType:
-    """The compiled type of a schema node; without a schema what the value itself tells."""
-    if schema is not None and schema.map_type == "atomic":
-        return FieldType(schema)
-    if schema is None or schema.raw.get("x-kubernetes-preserve-unknown-fields"):
-        return DEDUCED if schema is None or not schema.properties else MapType(schema)
+def field_type(schema: Schema | None, *, preserving: bool = False) -> FieldType:
+    """The compiled type of a schema node; without a schema what the value itself tells.
+
+    `preserving` is of what the node is in. It reaches all that is declared in the same definition.
+    """
+    if schema is None:
+        return DEDUCED
+    own = bool(schema.raw.get("x-kubernetes-preserve-unknown-fields"))
+    keeps = own or (preserving and not schema.definition)
+    if schema.map_type == "atomic":
+        return FieldType(schema, preserving=keeps)
     if schema.type == "array":
-        return _list_type(schema)
-    if schema.type == "object" and not schema.open:
-        return MapType(schema)
-    return FieldType(schema)
+        return _list_type(schema, preserving=keeps)
+    if schema.type == "object" and (own or not schema.open or not schema.definition):
+        return MapType(schema, preserving=keeps)
+    if not schema.type and (own or (schema.int_or_string and not schema.definition)):
+        return DEDUCED
+    return FieldType(schema, preserving=keeps)
 
 
-def _list_type(schema: Schema) -> FieldType:
+def _list_type(schema: Schema, *, preserving: bool) -> FieldType:
     """Where the schema says nothing of the list's type, the patch strategy stands for it."""
     declared = schema.raw.get("x-kubernetes-list-type")
     if declared is None and "merge" in schema.patch_strategies:
         key = schema.patch_merge_key
-        return ListType(schema, (key,) if key else ())
+        return ListType(schema, (key,) if key else (), preserving=preserving)
     if declared == "map":
-        return ListType(schema, schema.list_map_keys)
-    return ListType(schema, ()) if declared == "set" else FieldType(schema)
+        return ListType(schema, schema.list_map_keys, preserving=preserving)
+    if declared == "set":
+        return ListType(schema, (), preserving=preserving)
+    return FieldType(schema, preserving=preserving)
 
 
 DEDUCED = DeducedType(None)

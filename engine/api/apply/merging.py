@@ -115,7 +115,8 @@ def _remove_keys(kind: MapType, value: dict[str, Any], gone: FieldSet) -> dict[s
         elif node and SELF not in node:
             rest = remove(below, item, node)
             if rest is None and there:  # emptied, but upstream's objects always have it
-                rest = [] if isinstance(item, list) else kind.born[key]
+                born = kind.born[key]
+                rest = [] if isinstance(item, list) else {**born} if isinstance(born, dict) else born
             kept[key] = rest
     return kept or None
 

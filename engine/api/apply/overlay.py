@@ -52,11 +52,11 @@ def _atomics(kind: FieldType, value: Any, path: str) -> Iterator[str]:
 def _field(kind: FieldType, name: str) -> FieldType | None:
     """The type of a declared field; values of a map by any key are not looked at."""
     declared = kind.schema.properties.get(name) if kind.schema is not None else None
-    return field_type(declared) if declared is not None else None
+    return field_type(declared, preserving=kind.preserving) if declared is not None else None
 
 
 def _items(kind: FieldType) -> FieldType | None:
     if isinstance(kind, ListType):
         return kind.items
     items = kind.schema.items if kind.schema is not None else None
-    return field_type(items) if items is not None else None
+    return field_type(items, preserving=kind.preserving) if items is not None else None

@@ -75,8 +75,10 @@ def without(obj: Object, reset: Reset) -> Object:
     for key, value in obj.items():
         if key not in reset:
             kept[key] = value
-        elif reset[key] is not None and isinstance(value, dict) and (left := without(value, reset[key])):
-            kept[key] = left
+        elif reset[key] is not None and isinstance(value, dict):
+            left = without(value, reset[key])
+            if left or not value:  # one that was empty before is there
+                kept[key] = left
     return kept
 
 
