@@ -154,7 +154,7 @@ async def test_tolerations_of_the_cluster(world: World, store: SqliteStore, tmp_
     admin = client(server)
     await admin.create(SERVICE_ACCOUNTS, account("default"), namespace="default")
     assert (await admin.create(PODS, pod("a"), namespace="default"))["spec"]["tolerations"] == [one]
-    with pytest.raises(ApiError, match="conflict with its namespace whitelist"):
+    with pytest.raises(ApiError, match="conflict with its cluster whitelist"):
         await admin.create(PODS, pod("b", tolerations=[two]), namespace="default")
     await annotate(admin, "defaultTolerations", "")
     assert "tolerations" not in (await admin.create(PODS, pod("c"), namespace="default"))["spec"]

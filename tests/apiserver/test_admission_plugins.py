@@ -55,10 +55,10 @@ SANDBOXED = {
         {"scheduling": {"nodeSelector": {"a": "1"}}}, {"nodeSelector": {"b": "2"}},
         {"nodeSelector": {"a": "1", "b": "2"}},
     ),
-    "the class's tolerations first, and once": Sandboxed(
+    "the Pod's tolerations first, and once": Sandboxed(
         {"scheduling": {"tolerations": [tolerating("a"), tolerating("b")]}},
         {"tolerations": [tolerating("b"), tolerating("c")]},
-        {"tolerations": [tolerating("a"), tolerating("b"), tolerating("c")]},
+        {"tolerations": [tolerating("b"), tolerating("c"), tolerating("a")]},
     ),
 }  # fmt: skip
 

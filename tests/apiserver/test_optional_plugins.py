@@ -249,6 +249,7 @@ KEYS = '[{"key": "testKey", "operator": "Equal", "value": "testValue", "effect":
 OTHER = '[{"key": "testKey", "operator": "Equal", "value": "testValue1", "effect": "NoSchedule"}]'
 TOLERATION = {"key": "testKey", "operator": "Equal", "value": "testValue", "effect": "NoSchedule"}
 PRESSURE = {"key": "node.kubernetes.io/memory-pressure", "operator": "Exists", "effect": "NoSchedule"}
+OWN = {"key": "own", "operator": "Exists"}
 NOT_PERMITTED = (
     "pod tolerations (possibly merged with namespace default tolerations) conflict with its namespace whitelist"
 )
@@ -262,6 +263,7 @@ TOLERATIONS: dict[str, tuple[str, str, list[Object], bool, list[Object] | str]] 
     "the namespace's, not permitted": (KEYS, OTHER, [], False, NOT_PERMITTED),
     "with requests": ("", "", [], True, [PRESSURE]),
     "the namespace's, with requests": (KEYS, "", [], True, [TOLERATION, PRESSURE]),
+    "its own before the namespace's": (KEYS, "", [OWN], True, [OWN, TOLERATION, PRESSURE]),
     "no list": (
         "{}",
         "",

@@ -104,7 +104,7 @@ def _set_scheduling(attributes: Attributes, spec: Object, scheduling: Object | N
         selector[key] = value
     if selector:
         spec["nodeSelector"] = selector
-    if found := merged(scheduling.get("tolerations") or (), spec.get("tolerations") or ()):
+    if found := merged(spec.get("tolerations") or (), scheduling.get("tolerations") or ()):
         spec["tolerations"] = [copy_object(toleration) for toleration in found]
     return True
 

@@ -129,11 +129,12 @@ class PodTolerationRestriction(Plugin):
             return False
         given: Sequence[Object] = ()
         if attributes.operation is Operation.CREATE:
-            given = await self._tolerations(attributes, _DEFAULTS, self._defaults)
+            own = await self._tolerations(attributes, _DEFAULTS)
+            given = self._defaults if own is None else own
         if qos_class(pod) != "BestEffort":
-            given = merged(given, [_PRESSURE])
+            given = [*given, _PRESSURE]
         if given:
-            found = merged(given, pod["spec"].get("tolerations") or ())
+            found = merged(pod["spec"].get("tolerations") or (), given)
             pod["spec"]["tolerations"] = [copy_object(each) for each in found]
         await self._permit(attributes, pod)
         return bool(given)
@@ -146,16 +147,20 @@ class PodTolerationRestriction(Plugin):
         tolerations = pod["spec"].get("tolerations") or ()
         if not tolerations:
             return
-        if not permitted(tolerations, await self._tolerations(attributes, _WHITELIST, self._permissible)):
+        permissible, scope = await self._tolerations(attributes, _WHITELIST), "namespace"
+        if permissible is None:
+            permissible, scope = self._permissible, "cluster"
+        if not permitted(tolerations, permissible):
             raise _plain(
-                "pod tolerations (possibly merged with namespace default tolerations) conflict with its namespace "
-                "whitelist"
+                "pod tolerations (possibly merged with namespace default tolerations) conflict with its "
+                f"{scope} whitelist"
             )
 
-    async def _tolerations(self, attributes: Attributes, key: str, otherwise: Sequence[Object]) -> Sequence[Object]:
+    async def _tolerations(self, attributes: Attributes, key: str) -> Sequence[Object] | None:
+        """Those of the namespace; None where it says nothing of them."""
         text = await _annotation(self._lookup, attributes, key)
         if not text:
-            return otherwise if text is None else ()
+            return None if text is None else ()
         found = decoded(text, _TOLERATION, many=True)
         if isinstance(found, str):
             raise _plain(found)
