@@ -119,8 +119,10 @@ async def test_roles_that_there_are_not_are_told_beside_what_is_missing(client: 
         await client.create(ROLE_BINDINGS, binding(name, name, user("jane")), namespace="default")
     with pytest.raises(ApiError) as caught:
         await client_for("jane").create(ROLES, role("spy", SECRETS), namespace="default")
-    gone, lost = (f'role.rbac.authorization.k8s.io "{name}" not found' for name in ("gone", "lost"))
+    gone, lost = (f'roles.rbac.authorization.k8s.io "{name}" not found' for name in ("gone", "lost"))
     assert caught.value.message.endswith(f'Verbs:["get"]}}; resolution errors: [[{gone}, {lost}]]')
+    with pytest.raises(ApiError, match=r'^roles\.rbac\.authorization\.k8s\.io "nada" not found$'):
+        await client_for("jane").create(ROLE_BINDINGS, binding("b", "nada", user("jane")), namespace="default")
 
 
 GRANTS: dict[str, tuple[list[Object], list[str]]] = {

@@ -81,8 +81,8 @@ class RBACEscalation(Plugin):
             raise ApiError(
                 404,
                 "NotFound",
-                f'{resource[:-1]}.{_GROUP} "{name}" not found',
-                details={"name": name, "group": _GROUP, "kind": resource[:-1]},
+                f'{resource}.{_GROUP} "{name}" not found',
+                details={"name": name, "group": _GROUP, "kind": resource},
             )
         self._check_held(attributes, rules)
 
@@ -96,7 +96,7 @@ class RBACEscalation(Plugin):
         missing = _missing(resolved, rules)
         if missing:
             shown = "\n".join(sorted({_shown(rule) for rule in _compact(missing)}))
-            unknown = f"; resolution errors: [{resolved.error}]" if resolved.error else ""
+            unknown = f"; resolution errors: [{resolved.storage_error}]" if resolved.absent else ""
             why = (
                 f"{_who(attributes.user)} is attempting to grant RBAC permissions not currently held:\n{shown}{unknown}"
             )

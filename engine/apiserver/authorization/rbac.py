@@ -36,14 +36,25 @@ class Grant(NamedTuple):
 class Resolved:
     """All grants of one user in one namespace."""
 
-    def __init__(self, grants: list[Grant], errors: list[str]) -> None:
+    def __init__(self, grants: list[Grant], absent: list[tuple[str, str]]) -> None:
         self.grants = grants
-        self.errors = errors  # why there may be more: roles that there are not
+        self.absent = absent  # why there may be more: the kinds and names of roles that there are not
         self._decided: dict[tuple[str, str, str, str], list[tuple[str, frozenset[str] | None]]] = {}
 
     @property
+    def errors(self) -> list[str]:
+        """As a lister tells them, which the authorizer asks."""
+        return [f'{kind.lower()}.rbac.authorization.k8s.io "{name}" not found' for kind, name in self.absent]
+
+    @property
     def error(self) -> str:
-        return aggregated(self.errors) if self.errors else ""
+        return aggregated(self.errors) if self.absent else ""
+
+    @property
+    def storage_error(self) -> str:
+        """As the storage of roles tells it, which is asked before rules are granted."""
+        told = [f'{kind.lower()}s.rbac.authorization.k8s.io "{name}" not found' for kind, name in self.absent]
+        return aggregated(told) if told else ""
 
     def why(self, attributes: Attributes) -> str:
         """The reason for which a request is allowed; "" if it is not."""
@@ -125,7 +136,7 @@ class RBACAuthorizer:
 
     def _resolve(self, user: UserInfo, namespace: str) -> Resolved:
         grants: list[Grant] = []
-        errors: list[str] = []
+        absent: list[tuple[str, str]] = []
         for scope in dict.fromkeys(("", namespace)):
             for binding in self._bindings.get(scope, ()):
                 subject = _subject_for(binding, user, scope)
@@ -135,11 +146,11 @@ class RBACAuthorizer:
                 kind, name = reference["kind"], reference["name"]
                 rules = self._rules.get((kind, scope if kind == "Role" else "", name))
                 if rules is None:
-                    errors.append(f'{kind.lower()}.rbac.authorization.k8s.io "{name}" not found')
+                    absent.append((kind, name))
                     continue
                 reason = _describe(binding, subject, scope)
                 grants.extend(Grant(reason, rule) for rule in rules)
-        return Resolved(grants, errors)
+        return Resolved(grants, absent)
 
 
 def _subject_for(binding: Object, user: UserInfo, scope: str) -> Mapping[str, str] | None:
