@@ -26,12 +26,7 @@ _NOT_EXISTS = (
     "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, "
     "ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity"
 )
-_POD_COMPUTE = frozenset(
-    {
-        *("cpu", "memory", "ephemeral-storage", "pods"),
-        *(f"{side}.{name}" for side in ("limits", "requests") for name in ("cpu", "memory", "ephemeral-storage")),
-    }
-)
+_OF_PODS = frozenset(("pods", "cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"))
 
 
 def resource_quota(obj: Object, problems: Problems) -> None:
@@ -67,7 +62,6 @@ def _scope(
 
 def _applies(scope: str, name: str) -> bool:
     """Which resources may be counted by scope (IsResourceQuotaScopeValidForResource)."""
-    pods = name in _POD_COMPUTE or name.startswith(("hugepages-", "requests.hugepages-"))
     claims = name in ("persistentvolumeclaims", "requests.storage")
     match scope:
         case "BestEffort":
@@ -75,7 +69,7 @@ def _applies(scope: str, name: str) -> bool:
         case "VolumeAttributesClass":
             return claims
         case "Terminating" | "NotTerminating" | "NotBestEffort" | "PriorityClass" | "CrossNamespacePodAffinity":
-            return pods
+            return name in _OF_PODS
         case _:
             return True
 

@@ -74,6 +74,16 @@ ROWS: dict[str, tuple[GVK, Object, list[str]]] = {
         spec(hard={"services": "1"}, scopes=["Terminating"]),
         [f'{SCOPE} ["Terminating"]: unsupported scope applied to resource'],
     ),
+    "a quota of ephemeral storage by scope": (
+        QUOTA,
+        spec(hard={"limits.ephemeral-storage": "1Gi", "cpu": "1"}, scopes=["NotBestEffort"]),
+        [f'{SCOPE} ["NotBestEffort"]: unsupported scope applied to resource'],
+    ),
+    "a quota of huge pages by scope": (
+        QUOTA,
+        spec(hard={"hugepages-2Mi": "2Mi", "pods": "1"}, scopes=["Terminating"]),
+        [f'{SCOPE} ["Terminating"]: unsupported scope applied to resource'],
+    ),
     "a quota of best effort cpu": (
         QUOTA,
         spec(hard={"cpu": "1"}, scopes=["BestEffort"]),
