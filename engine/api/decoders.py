@@ -222,6 +222,8 @@ def _zero(schema: Schema) -> Any:
     """What null means where it cannot be left out: Go's zero value."""
     if schema.quantity:
         return "0"
+    if schema.definition in (TIME, MICRO_TIME):
+        return None
     if schema.type in _ZERO:
         return _ZERO[schema.type]
     return [] if schema.type == "array" else {} if schema.type == "object" else None
@@ -402,7 +404,7 @@ def _bytes(value: Any, path: Path, strict: list[str]) -> str:
         raise Mismatch(value, path, "[]uint8")
     if (illegal := go_base64.first_illegal_byte(value)) is not None:
         raise Refused(f"illegal base64 data at input byte {illegal}")
-    return value
+    return go_base64.rewritten(value)
 
 
 _SPECIAL: Mapping[str, Decode] = {

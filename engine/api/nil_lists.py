@@ -26,6 +26,9 @@ class _Nil(NamedTuple):
 
 _TYPE = ("kind", "apiVersion", "metadata")
 _PATHS = ("spec", "rules", _EACH, "http", "paths", _EACH, "backend", "resource")
+_RESOURCES = ("spec", "rules", _EACH, "resourceRules", _EACH)
+_OF_SET = ("replicas", "selector", "template", "volumeClaimTemplates")
+_OF_EVENT = ("eventTime", "series", "reportingController", "reportingInstance", "action", "reason")
 _NO_NAMES = {"plural": "", "kind": ""}
 _NILS: Mapping[tuple[str, str], tuple[_Nil, ...]] = {
     ("rbac.authorization.k8s.io/v1", "Role"): (_Nil((), "rules", _TYPE),),
@@ -33,12 +36,26 @@ _NILS: Mapping[tuple[str, str], tuple[_Nil, ...]] = {
     ("discovery.k8s.io/v1", "EndpointSlice"): (
         _Nil((), "endpoints", (*_TYPE, "addressType")),
         _Nil((), "ports", (*_TYPE, "addressType", "endpoints")),
+        _Nil(("endpoints", _EACH), "conditions", ("addresses",), {}),
+    ),
+    ("events.k8s.io/v1", "Event"): (_Nil((), "regarding", (*_TYPE, *_OF_EVENT), {}),),
+    ("flowcontrol.apiserver.k8s.io/v1", "FlowSchema"): (
+        _Nil(_RESOURCES, "namespaces", ("verbs", "apiGroups", "resources", "clusterScope")),
     ),
     ("v1", "LimitRange"): (_Nil(("spec",), "limits"),),
+    ("apps/v1", "ControllerRevision"): (_Nil((), "revision", (*_TYPE, "data"), 0),),
+    ("apps/v1", "StatefulSet"): (
+        _Nil(("spec",), "serviceName", _OF_SET, ""),
+        _Nil(("spec", "ordinals"), "start", (), 0),
+    ),
     ("batch/v1", "Job"): (_Nil(("spec", "podFailurePolicy"), "rules"),),
     ("batch/v1", "CronJob"): (_Nil(("spec", "jobTemplate", "spec", "podFailurePolicy"), "rules"),),
     ("v1", "PersistentVolumeClaim"): tuple(
         _Nil(("spec", field), "apiGroup") for field in ("dataSource", "dataSourceRef")
+    ),
+    ("storage.k8s.io/v1", "CSIDriver"): (_Nil(("spec", "tokenRequests", _EACH), "audience", (), ""),),
+    ("storage.k8s.io/v1", "VolumeAttachment"): tuple(
+        _Nil(("status", error), "time") for error in ("attachError", "detachError")
     ),
     ("storage.k8s.io/v1", "CSINode"): (
         _Nil(("spec",), "drivers"),

@@ -12,6 +12,8 @@ from engine.api.types import Object
 
 # What clients of old say, and what is meant.
 _ALIASES: Mapping[tuple[str, str], Mapping[str, str]] = {("", "Pod"): {"spec.host": "spec.nodeName"}}
+# What a kind says of a field that it does not know, other than most.
+_UNSUPPORTED: Mapping[tuple[str, str], str] = {("batch", "Job"): 'field label "{}" not supported for Job'}
 _INVOLVED = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
 
 
@@ -45,7 +47,7 @@ def field_of(info: ResourceInfo, label: str) -> str | None:
 def unknown_field_text(info: ResourceInfo, field: str) -> str:
     """What a client is told that selects by a field that is not selectable."""
     if info.custom or (info.gvr.group, info.kind) in _FIELDS:
-        return f"field label not supported: {field}"
+        return _UNSUPPORTED.get((info.gvr.group, info.kind), "field label not supported: {}").format(field)
     return f'"{field}" is not a known field selector: only "metadata.name", "metadata.namespace"'
 
 

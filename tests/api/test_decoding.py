@@ -110,9 +110,20 @@ def test_base64_that_is_none(text: str, byte: int) -> None:
     assert refusal({"data": {"a": text}}, SECRET).endswith(f"illegal base64 data at input byte {byte}")
 
 
-@pytest.mark.parametrize("text", ["YQ\n==", "YQ=\n=", "YQ==\n", "ABC\n=\n", "AB\r\nCD"])
-def test_base64_may_be_broken_into_lines(text: str) -> None:
-    assert decode(DEFINITIONS, SECRET, {"data": {"a": text}}).object["data"] == {"a": text}
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("YQ\n==", "YQ=="),
+        ("YQ=\n=", "YQ=="),
+        ("YQ==\n", "YQ=="),
+        ("YWI\n=\n", "YWI="),
+        ("AB\r\nCD", "ABCD"),
+        ("AB==", "AA=="),
+        ("ABCDABC=", "ABCDABA="),
+    ],
+)
+def test_base64_may_be_broken_into_lines_and_is_kept_as_go_writes_it(text: str, kept: str) -> None:
+    assert decode(DEFINITIONS, SECRET, {"data": {"a": text}}).object["data"] == {"a": kept}
 
 
 TYPES = {
@@ -173,6 +184,61 @@ def test_null_is_as_if_not_there() -> None:
     found = decoded(value, POD).object
     assert found["spec"]["containers"][0] == {"name": "web", "image": "nginx:1.27", "args": ["a", ""]}
     assert found["metadata"]["labels"] == {"a": ""}
+
+
+LEFT_OUT: dict[str, tuple[GVK, Any, Any]] = {
+    "the generation that a budget has seen": (
+        GVK("policy", "v1", "PodDisruptionBudget"),
+        {"status": {"observedGeneration": 0, "currentHealthy": 0}},
+        {"status": {"currentHealthy": 0}},
+    ),
+    "what a flow is for": (
+        GVK("flowcontrol.apiserver.k8s.io", "v1", "FlowSchema"),
+        {"spec": {"rules": [{"resourceRules": [{"clusterScope": False, "verbs": ["get"]}]}]}},
+        {"spec": {"rules": [{"resourceRules": [{"verbs": ["get"]}]}]}},
+    ),
+    "a webhook's certificate": (
+        GVK("admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration"),
+        {"webhooks": [{"name": "a", "clientConfig": {"caBundle": "", "url": ""}}]},
+        {"webhooks": [{"name": "a", "clientConfig": {"url": ""}}]},
+    ),
+    "a column and a property of a definition": (
+        GVK("apiextensions.k8s.io", "v1", "CustomResourceDefinition"),
+        {
+            "spec": {
+                "preserveUnknownFields": False,
+                "versions": [
+                    {
+                        "additionalPrinterColumns": [{"name": "A", "priority": 0, "format": ""}],
+                        "schema": {"openAPIV3Schema": {"nullable": False, "maxLength": 0}},
+                    }
+                ],
+            }
+        },
+        {
+            "spec": {
+                "versions": [
+                    {
+                        "additionalPrinterColumns": [{"name": "A"}],
+                        "schema": {"openAPIV3Schema": {"maxLength": 0}},
+                    }
+                ]
+            }
+        },
+    ),
+    "a time in a map": (
+        GVK("policy", "v1", "PodDisruptionBudget"),
+        {"status": {"disruptedPods": {"a": None}}},
+        {"status": {"disruptedPods": {"a": None}}},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LEFT_OUT)
+def test_zero_values_of_structs_that_kubectl_does_not_print(name: str) -> None:
+    gvk, given, kept = LEFT_OUT[name]
+    found = decode(DEFINITIONS, gvk, given).object
+    assert {field: found[field] for field in kept} == kept
 
 
 def test_empty_lists_and_zero_values_do_not_survive_where_go_drops_them() -> None:

@@ -31,6 +31,41 @@ ROWS: dict[str, tuple[str, Object, Object]] = {
         {"addressType": "IPv4", "endpoints": []},
         {"addressType": "IPv4", "endpoints": [], "ports": None},
     ),
+    "endpoints of which nobody knows whether they are ready": (
+        "discovery.k8s.io/v1/EndpointSlice",
+        {"endpoints": [{"addresses": ["10.0.0.1"], "nodeName": "n"}], "ports": []},
+        {"endpoints": [{"addresses": ["10.0.0.1"], "conditions": {}, "nodeName": "n"}], "ports": []},
+    ),
+    "a set that has no Service": (
+        "apps/v1/StatefulSet",
+        {"spec": {"replicas": 1, "ordinals": {}, "updateStrategy": {}}},
+        {"spec": {"replicas": 1, "serviceName": "", "ordinals": {"start": 0}, "updateStrategy": {}}},
+    ),
+    "a revision without a number": (
+        "apps/v1/ControllerRevision",
+        {"metadata": {}, "data": {}},
+        {"metadata": {}, "data": {}, "revision": 0},
+    ),
+    "an event about nothing": (
+        "events.k8s.io/v1/Event",
+        {"metadata": {}, "reason": "a", "note": "b"},
+        {"metadata": {}, "reason": "a", "regarding": {}, "note": "b"},
+    ),
+    "requests that are in no namespace": (
+        "flowcontrol.apiserver.k8s.io/v1/FlowSchema",
+        {"spec": {"rules": [{"resourceRules": [{"verbs": ["get"], "clusterScope": True}]}]}},
+        {"spec": {"rules": [{"resourceRules": [{"verbs": ["get"], "clusterScope": True, "namespaces": None}]}]}},
+    ),
+    "a volume that could not be attached at no time": (
+        "storage.k8s.io/v1/VolumeAttachment",
+        {"status": {"attachError": {"message": "a"}}},
+        {"status": {"attachError": {"time": None, "message": "a"}}},
+    ),
+    "a token for any audience": (
+        "storage.k8s.io/v1/CSIDriver",
+        {"spec": {"tokenRequests": [{"expirationSeconds": 600}]}},
+        {"spec": {"tokenRequests": [{"audience": "", "expirationSeconds": 600}]}},
+    ),
     "limits of nothing": ("v1/LimitRange", {"spec": {}}, {"spec": {"limits": None}}),
     "a node without drivers": ("storage.k8s.io/v1/CSINode", {"spec": {}}, {"spec": {"drivers": None}}),
     "a policy for failures without rules": (

@@ -388,3 +388,27 @@ async def test_in_yaml_a_whole_number_may_be_written_in_any_way(client: Client) 
     path = "/apis/apps/v1/namespaces/default/deployments"
     answer = await client.send("POST", path, body=made, headers={"content-type": "application/yaml"})
     assert (answer.status, answer.body["spec"]["replicas"]) == (201, 1)
+
+
+@pytest.mark.parametrize(
+    ("own", "of_pods", "rest"),
+    [({}, {}, {}), ({}, {"a": "b"}, {"a": "b"}), ({"c": "d"}, {"a": "b"}, None)],
+    ids=["none", "those of its Pods", "its own"],
+)
+async def test_a_job_without_labels_has_those_of_its_pods(
+    client: Client, own: dict[str, str], of_pods: dict[str, str], rest: dict[str, str] | None
+) -> None:
+    """And those that its Pods were given besides: both are one map, or are taken from what is stored."""
+    template: Object = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}
+    if of_pods:
+        template["metadata"] = {"labels": of_pods}
+    metadata = {"name": "once", **({"labels": own} if own else {})}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": {"template": template}}
+    made = await client.create(GVR("batch", "v1", "jobs"), job, namespace="default")
+    generated = {
+        f"{prefix}{label}": value
+        for label, value in (("controller-uid", made["metadata"]["uid"]), ("job-name", "once"))
+        for prefix in ("", "batch.kubernetes.io/")
+    }
+    assert made["spec"]["template"]["metadata"]["labels"] == {**of_pods, **generated}
+    assert made["metadata"]["labels"] == (own if rest is None else {**rest, **generated})

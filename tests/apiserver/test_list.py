@@ -6,7 +6,7 @@ import pytest
 
 from engine.api.errors import ApiError
 from engine.api.legacy_tokens import TRACKING_CONFIG_MAP
-from engine.api.types import CONFIGMAPS, NAMESPACES, PODS, Object
+from engine.api.types import CONFIGMAPS, GVR, NAMESPACES, PODS, Object
 from engine.client import Client
 from engine.store.sqlite import SqliteStore
 from tests.apiserver.conftest import config_map, make_namespace, pod
@@ -65,6 +65,15 @@ async def test_a_field_that_cannot_be_selected_by(client: Client) -> None:
     with pytest.raises(ApiError) as caught:
         await client.list(PODS, field_selector="spec.foo=bar")
     assert (caught.value.code, caught.value.message) == (400, "field label not supported: spec.foo")
+
+
+JOBS = GVR("batch", "v1", "jobs")
+
+
+async def test_jobs_say_so_in_words_of_their_own(client: Client) -> None:
+    with pytest.raises(ApiError) as caught:
+        await client.list(JOBS, field_selector="status.succeeded=1")
+    assert (caught.value.code, caught.value.message) == (400, 'field label "status.succeeded" not supported for Job')
 
 
 async def test_pages_are_of_one_snapshot(client: Client) -> None:

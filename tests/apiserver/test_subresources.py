@@ -9,6 +9,7 @@ from engine.apiserver.server import ApiServer
 from engine.client import Client
 from engine.clock import VirtualClock
 from tests.apiserver.conftest import pod
+from tests.apiserver.test_admission_plugins import REQUESTS, signing_request
 from tests.apiserver.test_create import deployment
 
 BUDGETS = GVR("policy", "v1", "poddisruptionbudgets")
@@ -220,4 +221,15 @@ async def test_a_binding_is_for_the_pod_that_it_names(client: Client, default_ac
         await bind(client, "web", "node-1", resourceVersion="1")
     assert caught.value.message == (
         f"{head}ResourceVersion in precondition: 1, ResourceVersion in object meta: {version}"
+    )
+
+
+async def test_what_is_approved_has_metadata_that_any_object_may_have(client: Client) -> None:
+    made = await client.create(REQUESTS, signing_request("example.com/one"))
+    made["metadata"]["finalizers"] = ["not one"]
+    with pytest.raises(ApiError) as caught:
+        await client.update(REQUESTS, made, subresource="approval")
+    assert caught.value.code == 422
+    assert caught.value.message.startswith(
+        'CertificateSigningRequest.certificates.k8s.io "jane" is invalid: metadata.finalizers: Invalid value: "not one"'
     )

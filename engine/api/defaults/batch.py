@@ -19,7 +19,8 @@ def job(obj: Object) -> None:
     spec.setdefault("manualSelector", False)
     labels = spec.get("template", {}).get("metadata", {}).get("labels")
     if labels and not obj.setdefault("metadata", {}).get("labels"):
-        obj["metadata"]["labels"] = dict(labels)
+        # The same map, as upstream: what the strategy labels the Pods with, the Job is labelled with as well.
+        obj["metadata"]["labels"] = labels
     _pod_failure_policy(spec)
     spec.setdefault("podReplacementPolicy", "Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed")
     template(spec)

@@ -25,6 +25,8 @@ CONDITION_TIMES: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("apps", "StatefulSet"): _CHANGED,
     ("autoscaling", "HorizontalPodAutoscaler"): _CHANGED,
     ("batch", "Job"): _PROBED,
+    ("flowcontrol.apiserver.k8s.io", "FlowSchema"): _CHANGED,
+    ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"): _CHANGED,
 }
 
 

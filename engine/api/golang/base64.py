@@ -1,13 +1,26 @@
-"""Standard base64 as Go reads it (encoding/base64, decodeQuantum): line breaks count for nothing, padding is a must."""
+"""Standard base64 as Go reads it (encoding/base64, decodeQuantum): line breaks count for nothing, padding is a must.
+
+What was read is written without them, and without the bits that nothing is made of.
+"""
 
 from __future__ import annotations
 
 import re
-from binascii import a2b_base64
+from binascii import a2b_base64, b2a_base64
 
 _QUANTA = re.compile(rb"(?:(?:[\r\n]*[A-Za-z0-9+/]){4})*[\r\n]*")
 _LETTERS = re.compile(rb"[A-Za-z0-9+/\r\n]*")
 _BREAKS = re.compile(rb"[\r\n]*")
+
+
+def rewritten(value: str) -> str:
+    """How Go writes what it has read from `value`, which is base64."""
+    if "\n" in value or "\r" in value:
+        value = value.replace("\r", "").replace("\n", "")
+    if not value.endswith("="):
+        return value
+    last = value[-4:]
+    return value[:-4] + b2a_base64(a2b_base64(last), newline=False).decode()
 
 
 def first_illegal_byte(value: str) -> int | None:

@@ -10,59 +10,10 @@ from engine.api.schema import Schema
 _INTEGERS = {"int32": "int32", "int64": "int64", "": "int64"}
 _NUMBERS = {"double": "float64", "": "float64"}
 
-# Fields that are plain values with `omitempty` in Go: their zero value does not survive. What is not named here is kept
-# as it is given, since to drop a `false` or "" that means something (a pointer's) would change the object.
-ZERO_DROPPED = frozenset(
-    {
-        ("Container", "image"),
-        ("Taint", "value"),
-        ("NodeSpec", "unschedulable"),
-        ("NodeSpec", "podCIDR"),
-        ("NodeSpec", "providerID"),
-        ("Secret", "type"),
-        ("Event", "count"),
-        ("Event", "action"),
-        ("EventSource", "component"),
-        ("EventSource", "host"),
-        ("PersistentVolumeSpec", "storageClassName"),
-        ("PriorityClass", "globalDefault"),
-        ("PriorityClass", "description"),
-        ("CustomResourceDefinitionSpec", "preserveUnknownFields"),
-        ("CustomResourceDefinitionVersion", "deprecated"),
-        *(
-            ("JSONSchemaProps", name)
-            for name in (
-                "$schema",
-                "description",
-                "exclusiveMaximum",
-                "exclusiveMinimum",
-                "format",
-                "id",
-                "nullable",
-                "pattern",
-                "title",
-                "type",
-                "uniqueItems",
-                "x-kubernetes-embedded-resource",
-                "x-kubernetes-int-or-string",
-            )
-        ),
-        ("ExternalDocumentation", "description"),
-        ("ExternalDocumentation", "url"),
-        ("ValidationRule", "fieldPath"),
-        ("ValidationRule", "message"),
-        ("ValidationRule", "messageExpression"),
-        ("CustomResourceColumnDefinition", "description"),
-        ("CustomResourceColumnDefinition", "format"),
-        ("CustomResourceColumnDefinition", "priority"),
-        ("CustomResourceDefinitionNames", "listKind"),
-        ("CustomResourceDefinitionNames", "singular"),
-        # Lists that must be there, of which an empty one is none once it has been stored, as protobuf.
-        ("CSINodeSpec", "drivers"),
-        ("LimitRangeSpec", "limits"),
-        ("PodFailurePolicy", "rules"),
-    }
-)
+# Lists that must be there, of which an empty one is none once it has been stored, as protobuf. (`golang.fields` knows
+# the plain values whose zero does not survive; what neither names is kept as it is given, since to drop a `false` or ""
+# that means something, a pointer's, would change the object.)
+ZERO_DROPPED = frozenset({("CSINodeSpec", "drivers"), ("LimitRangeSpec", "limits"), ("PodFailurePolicy", "rules")})
 # Fields with `omitempty` of which an empty one is not none: it keeps the default away, or is shown in an error.
 EMPTY_KEPT = frozenset(
     {("HPAScalingRules", "policies"), ("PersistentVolumeSpec", "capacity"), ("JSONSchemaProps", "dependencies")}

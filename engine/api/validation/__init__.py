@@ -25,6 +25,7 @@ from engine.api.validation.rules import Metadata, rules_for
 __all__ = [
     "Problems",
     "check_create",
+    "check_metadata_update",
     "check_status_update",
     "check_update",
     "validate_create",
@@ -118,6 +119,11 @@ def check_status_update(info: ResourceInfo, new: Object, old: Object, *, now: da
         rules.status(new, old, problems)
         problems = declaratively(info, new, old, problems)
     return problems
+
+
+def check_metadata_update(info: ResourceInfo, new: Object, old: Object) -> Problems:
+    """What every update is asked for, of whatever part of an object (BeforeUpdate)."""
+    return _Metadata(info, new, old).common()
 
 
 class _Metadata:

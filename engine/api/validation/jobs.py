@@ -159,6 +159,15 @@ def _restart_policy(spec: Object, path: str, problems: Problems) -> None:
         problems.invalid(path, restart, 'only "Never" is supported when podFailurePolicy is specified')
 
 
+def replaced_job(new: Object, old: Object, problems: Problems) -> None:
+    """The whole of a changed Job, as upstream's strategy looks at it before what may not change of it."""
+    before = old.get("spec", {})
+    labels = before.get("template", {}).get("metadata", {}).get("labels") or {}
+    prefixed = all(label in labels for label, _ in _PREFIXED_LABELS)  # Jobs of old releases have none
+    any_values = has_invalid_value(before.get("selector"))
+    _whole(new, _LABELS + _PREFIXED_LABELS if prefixed else _LABELS, problems, any_values=any_values)
+
+
 def job_update(new: Object, old: Object, problems: Problems) -> None:
     _update(new, old, problems, comparable=_comparable_template)
 
@@ -169,13 +178,9 @@ def old_job_update(new: Object, old: Object, problems: Problems) -> None:
 
 
 def _update(new: Object, old: Object, problems: Problems, *, comparable: Callable[[Object, Object], Object]) -> None:
-    """Upstream's strategy checks the whole Job, and then its spec once more."""
+    """The spec once more, and then what has changed of it."""
     after, before = new.get("spec", {}), old.get("spec", {})
-    labels = before.get("template", {}).get("metadata", {}).get("labels") or {}
-    prefixed = all(label in labels for label, _ in _PREFIXED_LABELS)  # Jobs of old releases have none
-    any_values = has_invalid_value(before.get("selector"))
-    _whole(new, _LABELS + _PREFIXED_LABELS if prefixed else _LABELS, problems, any_values=any_values)
-    _selected_spec(after, problems, any_values=any_values)
+    _selected_spec(after, problems, any_values=has_invalid_value(before.get("selector")))
     _completions(after, before, problems)
     if after.get("selector") != before.get("selector"):
         problems.invalid("spec.selector", shown_selector(after.get("selector")), IMMUTABLE)

@@ -51,7 +51,7 @@ def network_policy_update(new: Object, old: Object, problems: Problems) -> None:
     spec, kept = old.get("spec", {}), set[str]()
     for direction, peers in (("ingress", "from"), ("egress", "to")):
         for rule in spec.get(direction, ()):
-            for block in (peer.get("ipBlock", {}) for peer in rule.get(peers, ())):
+            for block in (peer["ipBlock"] for peer in rule.get(peers, ()) if "ipBlock" in peer):
                 kept |= {block.get("cidr", ""), *block.get("except", ())}
     wrong = Problems()
     label_selector(spec.get("podSelector"), "spec.podSelector", wrong)
@@ -277,7 +277,6 @@ def _class_parameters(parameters: Object, path: str, problems: Problems) -> None
 def ingress_class_update(new: Object, old: Object, problems: Problems) -> None:
     before = old.get("spec", {}).get("controller")
     problems.immutable("spec.controller", new.get("spec", {}).get("controller"), before)
-    ingress_class(new, problems)
 
 
 def ip_address_name(name: str) -> tuple[str, ...]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from engine.api.errors import ApiError
 from engine.api.resource_table import RBAC
+from engine.api.selectors import LabelSelector
 from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.go_values import internal
@@ -24,6 +26,16 @@ def cluster_role(obj: Object, problems: Problems) -> None:
             problems.required(path, "at least one clusterRoleSelector required if aggregationRule is non-nil")
         for index, selector in enumerate(selectors):
             label_selector(selector, f"{path}[{index}]", problems)
+            if not _selects(selector):
+                problems.invalid(f"{path}[{index}]", None, "invalid label selector.")
+
+
+def _selects(selector: Object) -> bool:
+    try:
+        LabelSelector.from_object(selector)
+    except ApiError:
+        return False
+    return True
 
 
 def _rules(obj: Object, problems: Problems, *, namespaced: bool) -> None:

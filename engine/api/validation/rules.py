@@ -164,7 +164,12 @@ _PODS_WORKLOADS: Mapping[tuple[str, str], Rules] = {
     ("batch", "CronJob"): Rules(
         cron_jobs.cron_job, cron_jobs.cron_job_update, template=f"spec.jobTemplate.{_TEMPLATE}"
     ),
-    ("batch", "Job"): Rules(jobs.job, jobs.job_update, job_status.job_status, template=_TEMPLATE),
+    ("batch", "Job"): Rules(
+        jobs.job,
+        status=job_status.job_status,
+        steps=(_WHOLE, jobs.replaced_job, _CHANGED, jobs.job_update),
+        template=_TEMPLATE,
+    ),
     ("policy", "PodDisruptionBudget"): Rules(
         policies.pod_disruption_budget,
         status=policies.pod_disruption_budget_status,
@@ -193,9 +198,9 @@ _CONFIGURATION: Mapping[tuple[str, str], Rules] = {
     ("", "ServiceAccount"): Rules(steps=(_CHANGED, _WHOLE)),
     (CERTIFICATES, "CertificateSigningRequest"): Rules(
         certificates.signing_request,
-        certificates.signing_request_update,
-        certificates.signing_request_status,
+        status=certificates.signing_request_status,
         name=text.path_segment,
+        steps=(_WHOLE, certificates.signing_request_update, _CHANGED),
     ),
     (CERTIFICATES, "ClusterTrustBundle"): Rules(
         certificates.trust_bundle,
@@ -260,8 +265,15 @@ _NETWORK_STORAGE: Mapping[tuple[str, str], Rules] = {
         name=networking.ip_address_name,
         steps=_then(networking.ip_address, networking.ip_address_update),
     ),
-    (NETWORKING, "Ingress"): Rules(networking.ingress, networking.ingress_update, networking.ingress_status),
-    (NETWORKING, "IngressClass"): Rules(networking.ingress_class, networking.ingress_class_update),
+    (NETWORKING, "Ingress"): Rules(
+        networking.ingress,
+        status=networking.ingress_status,
+        steps=(_CHANGED, _WHOLE, networking.ingress_update),
+    ),
+    (NETWORKING, "IngressClass"): Rules(
+        networking.ingress_class,
+        steps=(_CHANGED, networking.ingress_class_update, _WHOLE, _as_new(networking.ingress_class)),
+    ),
     (NETWORKING, "NetworkPolicy"): Rules(networking.network_policy, networking.network_policy_update),
     (NETWORKING, "ServiceCIDR"): Rules(networking.service_cidr, networking.service_cidr_update),
     (STORAGE, "CSIDriver"): Rules(storage.csi_driver, steps=_twice(storage.csi_driver, storage.csi_driver_update)),
@@ -350,7 +362,7 @@ _OLD_AUTOSCALER = _PODS_WORKLOADS["autoscaling", "HorizontalPodAutoscaler"]._rep
 # The release since which a suspended Job that has run may be placed otherwise, and its Pods ask for something else
 # (MutableSchedulingDirectivesForSuspendedJobs, MutablePodResourcesForSuspendedJobs).
 _SUSPENDED_JOBS_CHANGE = (1, 36)
-_OLD_JOB = _PODS_WORKLOADS["batch", "Job"]._replace(update=jobs.old_job_update)
+_OLD_JOB = _PODS_WORKLOADS["batch", "Job"]._replace(steps=(_WHOLE, jobs.replaced_job, _CHANGED, jobs.old_job_update))
 # The release since which a node may come to attach more volumes of a driver, or fewer.
 _DRIVERS_RECOUNT = (1, 35)
 _OLD_CSI_NODE = _NETWORK_STORAGE[STORAGE, "CSINode"]._replace(

@@ -13,7 +13,7 @@ from engine.api.resources import ResourceInfo
 from engine.api.strategies.strategy import prepare_for_approval, prepare_for_status_update, prepare_for_update
 from engine.api.taint_times import default_taint_times, renew_taint_time
 from engine.api.types import Object
-from engine.api.validation import check_status_update, check_update
+from engine.api.validation import check_metadata_update, check_status_update, check_update
 from engine.api.warnings import warnings_on_status_update, warnings_on_update
 from engine.apiserver.admission import Operation
 from engine.apiserver.backend import Backend
@@ -150,7 +150,7 @@ class Updater:
                 new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
             if subresource == "approval":
                 prepare_for_approval(new, old, now=self._world.clock.timestamp())
-            causes = rules(new, old)
+            causes = [*check_metadata_update(info, new, old), *rules(new, old)]
         elif subresource == "status":
             prepare_for_status_update(info, new, old, now=self._world.clock.timestamp())
             clock = self._world.clock

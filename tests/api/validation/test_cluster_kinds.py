@@ -538,6 +538,15 @@ ROWS: dict[str, tuple[GVK, Object, list[str]]] = {
         ),
         ["spec.behavior.scaleUp.policies: Required value: must specify at least one Policy"],
     ),
+    "a role of roles that cannot be selected": (
+        GVK("rbac.authorization.k8s.io", "v1", "ClusterRole"),
+        {"aggregationRule": {"clusterRoleSelectors": [{"matchExpressions": [{"key": "a", "operator": "Is"}]}]}},
+        [
+            "aggregationRule.clusterRoleSelectors[0].matchExpressions[0].operator: Invalid value: "
+            '"Is": not a valid selector operator',
+            "aggregationRule.clusterRoleSelectors[0]: Invalid value: null: invalid label selector.",
+        ],
+    ),
     "a metric of no type": (
         HPA,
         metric(resource={"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 50}}, type=""),

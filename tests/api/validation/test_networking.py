@@ -29,7 +29,11 @@ def ingress(host: str, *, path: str = "/", service: str = "web") -> Object:
 
 
 def policy(*blocks: Object) -> Object:
-    spec = {"podSelector": {}, "ingress": [{"from": [{"ipBlock": block} for block in blocks]}]}
+    return peers(*({"ipBlock": block} for block in blocks))
+
+
+def peers(*peers: Object) -> Object:
+    spec = {"podSelector": {}, "ingress": [{"from": list(peers)}]}
     return {"metadata": {"name": "web", "namespace": "default"}, "spec": spec}
 
 
@@ -104,6 +108,15 @@ CHANGED: dict[str, tuple[GVK, Object, Object, list[str]]] = {
             f'spec.cidrs[0]: Invalid value: "192.168.1.0/24": {_IMMUTABLE}',
             'spec.cidrs: Invalid value: ["192.168.1.0/24","192.168.2.0/24"]: may specify no more than one IP for each '
             "IP family, i.e 192.168.0.0/24 and 2001:db8::/64",
+        ],
+    ),
+    "a block without which nothing is excluded, beside a peer that has no block": (
+        POLICY,
+        peers({"podSelector": {}}, {"ipBlock": {"cidr": "10.0.0.0/8"}}),
+        peers({"podSelector": {}}, {"ipBlock": {"cidr": "10.0.0.0/8", "except": [""]}}),
+        [
+            'spec.ingress[0].from[1].ipBlock.except[0]: Invalid value: "": must be a valid CIDR value, '
+            "(e.g. 10.9.8.0/24 or 2001:db8::/64)"
         ],
     ),
     "a changed range": (

@@ -9,7 +9,7 @@ import pytest
 
 from engine.api.types import GVK, Object
 from engine.api.validation import validate_create, validate_update
-from tests.api.objects import defaulted, deployment, info, prepared, problems
+from tests.api.objects import JOB, defaulted, deployment, info, prepared, problems
 
 STORAGE, RBAC = "storage.k8s.io", "rbac.authorization.k8s.io"
 CLASS = GVK(STORAGE, "v1", "StorageClass")
@@ -21,9 +21,14 @@ RUNTIME = GVK("node.k8s.io", "v1", "RuntimeClass")
 ROLE, BINDING = GVK(RBAC, "v1", "Role"), GVK(RBAC, "v1", "RoleBinding")
 REPLICA_SET, DAEMON_SET = GVK("apps", "v1", "ReplicaSet"), GVK("apps", "v1", "DaemonSet")
 ADDRESS = GVK("networking.k8s.io", "v1", "IPAddress")
+INGRESS, INGRESS_CLASS = GVK("networking.k8s.io", "v1", "Ingress"), GVK("networking.k8s.io", "v1", "IngressClass")
 REVISION = GVK("apps", "v1", "ControllerRevision")
 BUDGET, EVENT = GVK("policy", "v1", "PodDisruptionBudget"), GVK("", "v1", "Event")
 _SUBDOMAIN = "a lowercase RFC 1123 subdomain must consist of"
+_TEMPLATE = {
+    "metadata": {"labels": {"a": "b"}},
+    "spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]},
+}
 _ATTACHED = {"attacher": "a.io", "nodeName": "n", "source": {"persistentVolumeName": "v"}}
 
 UPDATES: dict[str, tuple[GVK, Object, Object, list[str]]] = {
@@ -129,6 +134,27 @@ UPDATES: dict[str, tuple[GVK, Object, Object, list[str]]] = {
         {"spec": deployment()["spec"]},
         {"spec.replicas": -1},
         ["spec.replicas: Invalid value: -1: must be greater than or equal to 0"],
+    ),
+    "a Job of a name that nobody draws": (
+        JOB,
+        {"spec": {"selector": {"matchLabels": {"a": "b"}}, "template": _TEMPLATE, "manualSelector": True}},
+        {"metadata.generateName": "Bad_", "spec.parallelism": -1},
+        [
+            f'metadata.generateName: Invalid value: "Bad_": {_SUBDOMAIN}',
+            *["spec.parallelism: Invalid value: -1: must be greater than or equal to 0"] * 2,
+        ],
+    ),
+    "an Ingress of such a name": (
+        INGRESS,
+        {"spec": {"rules": [{"host": "a.io"}]}},
+        {"metadata.generateName": "Bad_", "spec.rules": []},
+        [f'metadata.generateName: Invalid value: "Bad_": {_SUBDOMAIN}', "spec: Invalid value: []: either"],
+    ),
+    "a class of such a name": (
+        INGRESS_CLASS,
+        {"spec": {"controller": "a.io/b"}},
+        {"metadata.generateName": "Bad_", "spec.controller": "a.io/c"},
+        ["spec.controller: Invalid value: ", f'metadata.generateName: Invalid value: "Bad_": {_SUBDOMAIN}'],
     ),
     "a daemon ready before its time": (
         DAEMON_SET,
