@@ -152,3 +152,22 @@ class Histogram(Family):
 
 def _by_labels(pair: tuple[Mapping[str, str], object]) -> tuple[str, ...]:
     return tuple(pair[0].values())
+
+
+class Told(Family):
+    """A histogram of distributions that somebody else keeps; one that has seen nothing is not told of."""
+
+    kind = "histogram"
+
+    def __init__(self, name: str, help: str, *labels: str) -> None:
+        super().__init__(name, help, *labels)
+        self._found: list[tuple[tuple[str, ...], Distribution]] = []
+
+    def add(self, found: Distribution, *values: str) -> None:
+        if found.seen:
+            self._found.append((values, found))
+
+    def samples(self) -> Iterator[Sample]:
+        named = [(self._named(values), found) for values, found in self._found]
+        for labels, found in sorted(named, key=_by_labels):
+            yield from found.samples(labels)

@@ -50,7 +50,7 @@ from engine.apiserver.routing import (
     unknown_path,
 )
 from engine.apiserver.zpages.pages import FLAGZ, STATUSZ, ZPages
-from engine.metrics import Family
+from engine.metrics import Counter, Family
 
 _HEALTH = ("/healthz", "/livez", "/readyz")
 _FOR_ALL = {"vary": "Accept", "cache-control": "public"}  # of aggregated discovery
@@ -71,6 +71,10 @@ class NonResource:
     ) -> None:
         self.health = Health(backend.storage.store, backend.definitions.release)
         self._levels = levels
+        self.aggregations = Counter(
+            "aggregator_discovery_aggregation_count_total",
+            "[ALPHA] Counter of number of times discovery was aggregated",
+        )
         self._aggregator = aggregator
         self._families = families
         self._issuer = issuer
@@ -111,11 +115,11 @@ class NonResource:
             return await self._openapi(call, request.path)
         accept = request.headers.get("accept", "")
         if path in ("/api", "/apis") and (form := discovery.aggregated_form(accepted_clauses(accept))):
-            resources, core = self._backend.resources, path == "/api"
+            core = path == "/api"
             return self._document(
                 call,
                 f"{path} aggregated",
-                lambda: discovery.aggregated(resources, core=core),
+                partial(self._aggregated, core=core),
                 kind=discovery.AGGREGATED_MEDIA_TYPE.replace(JSON, form),
                 headers=_FOR_ALL,
                 form=form,
@@ -130,6 +134,10 @@ class NonResource:
         check_discovery_accept(self._backend.resources, path, accept)
         form = YAML if YAML in accept and likes_yaml(accept) else JSON
         return self._document(call, path, make, kind=form, form=form, indented=is_for_a_person(request), ended=True)
+
+    def _aggregated(self, *, core: bool) -> Object:
+        self.aggregations.add()
+        return discovery.aggregated(self._backend.resources, core=core)
 
     def _dump(self, request: Request, path: str) -> Response:
         text = fairness.dump(self._levels, path, details=bool(request.parameter("includeRequestDetails")))

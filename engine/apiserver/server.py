@@ -287,6 +287,7 @@ class ApiServer:
                 *self._addresses.families_of_metrics(),
                 *self._node_ports.metrics.families(),
                 *self._api_services.families(),
+                self._nonresource.aggregations,
             ),
         )
         self._chain = Chain(

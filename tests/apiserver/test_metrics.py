@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+import orjson
 import pytest
 
 from engine.api.errors import ApiError
@@ -471,3 +472,41 @@ async def test_a_service_level_does_not_tell_dry_runs_apart(client: Client) -> N
     assert found[f"apiserver_request_sli_duration_seconds_count{{{labels}}}"] == 2
     assert f'apiserver_request_sli_duration_seconds_bucket{{{labels},le="0.05"}}' in found
     assert f'apiserver_request_sli_duration_seconds_bucket{{{labels},le="0.025"}}' not in found
+
+
+async def test_what_bodies_weigh_and_who_asks_itself(server: ApiServer, client: Client) -> None:
+    headers = {"content-type": "application/json"}
+    path, query = "/api/v1/namespaces/default/configmaps", {"fieldValidation": ["Strict"]}
+    body = orjson.dumps(config_map("a", a="x" * 60_000))
+    made = await server.handle(Request("POST", path, query, headers, body, certificate=ADMIN))
+    assert made.status == 201
+    odd = {"fieldValidation": ["a", "b"]}
+    await server.handle(Request("GET", path, odd, {}, certificate=ADMIN))
+    found = await page(client)
+    name = 'apiserver_request_body_size_bytes_bucket{group="",resource="configmaps",verb="create",le="%s"}'
+    assert [found[name % bound] for bound in (50_000, 150_000)] == [0, 1]
+    for value in ("", "Strict", "invalid"):
+        assert found[f'field_validation_request_duration_seconds_count{{field_validation="{value}"}}'] == 0
+    own = {"group": "coordination.k8s.io", "resource": "leases", "subresource": "", "verb": "POST"}
+    assert count(found, "apiserver_selfrequest_total", **own) >= 1  # the server's own Lease
+
+
+async def test_how_long_filters_and_seats_take_is_told(server: ApiServer, client: Client) -> None:
+    path = "/api/v1/namespaces/default/configmaps"
+    await server.handle(Request("GET", path, certificate=ADMIN))
+    found = await page(client)
+    for each in ("authentication", "authorization"):
+        assert count(found, "apiserver_request_filter_duration_seconds_count", filter=each) >= 1
+    flow = {"flow_schema": "exempt", "priority_level": "exempt"}
+    assert count(found, "apiserver_flowcontrol_request_execution_seconds_count", **flow, type="regular") >= 1
+    assert count(found, "apiserver_flowcontrol_work_estimated_seats_count", **flow) >= 1
+    limits = [f'apiserver_flowcontrol_{name}{{priority_level="catch-all"}}' for name in LIMITS]
+    assert found[limits[0]] == found[limits[1]]
+    before = found["aggregator_discovery_aggregation_count_total"]
+    accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+    for _ in range(2):  # the second time there is one
+        await server.handle(Request("GET", "/apis", {}, {"accept": accept}, certificate=ADMIN))
+    assert (await page(client))["aggregator_discovery_aggregation_count_total"] == before + 1
+
+
+LIMITS = ("request_concurrency_limit", "nominal_limit_seats")

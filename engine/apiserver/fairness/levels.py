@@ -157,9 +157,13 @@ class PriorityLevels:
     def leave(self, seat: Seat) -> None:
         level, queue = seat.level, seat.claim.queue
         del level.running[seat.claim]
-        seat.claim.figures.executing -= 1
-        if level.queues is not None and queue is not None and seat.claim.started is not None:
-            level.queues.end(queue, self._clock.posix() - seat.claim.started)
+        figures = seat.claim.figures
+        figures.executing -= 1
+        if seat.claim.started is not None:
+            took = self._clock.posix() - seat.claim.started
+            (figures.watching if seat.claim.info.watching else figures.regular).observe(took)
+            if level.queues is not None and queue is not None:
+                level.queues.end(queue, took)
         for each in self._levels.values():
             queues = each.queues
             while queues is not None and queues.waiting and self._has_room(each):

@@ -8,7 +8,7 @@ is not.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from engine.api.warnings import removed_in
@@ -16,13 +16,16 @@ from engine.api.wire import APPLY_PATCH
 from engine.apiserver.call import DEPRECATED, Call
 from engine.apiserver.request_info import LONG_RUNNING_SUBRESOURCES, RequestInfo
 from engine.metric_text import metric
-from engine.metrics import Distribution, Gauge, Sample, exponential_buckets
+from engine.metrics import Counter, Distribution, Gauge, Histogram, Sample, exponential_buckets
 
 _BUCKETS = (
     0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
 )  # fmt: skip
 _OWN_BUCKETS = _BUCKETS[2:]
 _SIZE_BUCKETS = exponential_buckets(1000, 10, 7)  # bytes
+_BODY_BUCKETS = tuple(50_000 + 100_000 * step for step in range(31))
+_WITH_BODIES = frozenset(("create", "update", "patch", "delete", "deletecollection"))
+_SELF = "system:apiserver"
 _CONNECT = LONG_RUNNING_SUBRESOURCES - {"log"}
 _METHODS = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "CONNECT"))
 _MOST_KNOWN = 10_000
@@ -106,6 +109,18 @@ class RequestMetrics:
             *("group", "version", "resource", "subresource", "removed_release"),
         )
         self._reading = self._writing = 0  # in flight
+        self._validations = set[str]()  # what was asked for by fieldValidation
+        self._own_requests = Counter(
+            "apiserver_selfrequest_total",
+            "[ALPHA] Counter of apiserver self-requests broken out for each verb, API resource and subresource.",
+            *("verb", "group", "resource", "subresource"),
+        )
+        self._bodies = Histogram(
+            "apiserver_request_body_size_bytes",
+            "[ALPHA] Apiserver request body size in bytes broken out by resource and verb.",
+            *("group", "resource", "verb"),
+            buckets=_BODY_BUCKETS,
+        )
 
     def began(self, info: RequestInfo) -> None:
         if info.verb in _READ_ONLY:
@@ -128,7 +143,14 @@ class RequestMetrics:
             removed, gvr = removed_in(resource), resource.gvr
             if removed is not None:
                 self._deprecated.set(gvr.group, gvr.version, gvr.resource, call.info.subresource, removed, to=1)
-        if call.info.long_running:
+        info, query = call.info, call.request.query
+        self._validations.add(_field_validation(query) if "fieldValidation" in query else "")
+        if call.user.name == _SELF and info.is_resource:
+            self._own_requests.add(_verb(call), info.group, info.resource, info.subresource)
+        if info.verb in _WITH_BODIES and info.is_resource and isinstance(call.request.body, bytes):
+            verb = "delete_collection" if info.verb == "deletecollection" else info.verb
+            self._bodies.observe(len(call.request.body), info.group, info.resource, verb)
+        if info.long_running:
             return
         figures.durations.observe(seconds)
         figures.own.observe(own)
@@ -228,8 +250,15 @@ class RequestMetrics:
             ],
             "[ALPHA] Number of requests which apiserver terminated in self-defense.",
         )
-        deprecated = self._deprecated
-        yield from metric(deprecated.name, deprecated.kind, list(deprecated.samples()), deprecated.help)
+        nothing = Distribution(_OWN_BUCKETS)  # upstream names the values that were asked for, and observes nothing
+        yield from metric(
+            "field_validation_request_duration_seconds",
+            "histogram",
+            [each for value in sorted(self._validations) for each in nothing.samples({"field_validation": value})],
+            "[ALPHA] Response latency distribution in seconds for each field validation value",
+        )
+        for family in (self._deprecated, self._own_requests, self._bodies):
+            yield from metric(family.name, family.kind, list(family.samples()), family.help)
         yield from metric(
             "apiserver_current_inflight_requests",
             "gauge",
@@ -237,6 +266,12 @@ class RequestMetrics:
             "[STABLE] Maximal number of currently used inflight request limit of this apiserver per request kind in "
             "last second.",
         )
+
+
+def _field_validation(query: Mapping[str, list[str]]) -> str:
+    values = query["fieldValidation"]
+    known = len(values) == 1 and values[0] in ("", "Ignore", "Warn", "Strict")
+    return values[0] if known else "invalid"
 
 
 def _kind(pair: tuple[RequestKind, object]) -> RequestKind:
