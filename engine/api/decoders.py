@@ -15,7 +15,7 @@ import orjson
 
 from engine.api.golang import base64 as go_base64
 from engine.api.golang import time as go_time
-from engine.api.golang.fields import omits_zero
+from engine.api.golang.fields import omits_zero, written
 from engine.api.golang.floats import WholeFloat
 from engine.api.golang.types import EMPTY_KEPT, ZERO_DROPPED, go_type, short_name
 from engine.api.json_objects import DUPLICATE, Path, path_text, read_in_turn
@@ -116,6 +116,7 @@ class _Compiler:
         fields: dict[str, tuple[type | None, Decode]] = {}
         for name, node in schema.properties.items():
             fields[name] = self._field(schema.definition, name, node=node, required=name in schema.required)
+        zeros = written(schema)
         type_name = go_type(schema)
         open_ended = bool(schema.raw.get("x-kubernetes-preserve-unknown-fields"))
         known = None if open_ended else fields
@@ -138,6 +139,9 @@ class _Compiler:
                     taken = field[1](item, (path, key), strict)
                     if taken is not None:
                         decoded[key] = taken
+            for key, zero in zeros:
+                if key not in decoded:
+                    decoded[key] = zero
             return decoded
 
         return struct
@@ -160,7 +164,7 @@ class _Compiler:
         decode = self.decoder(items)
         type_name = go_type(schema)
         exact = str if items.type == "string" and items.format == "" and items.definition not in _SPECIAL else None
-        zero = _zero(items)
+        zero, of_structs = _zero(items), bool(items.properties)
 
         def array(value: Any, path: Path, strict: list[str]) -> list[Any]:
             if not isinstance(value, list):
@@ -170,7 +174,7 @@ class _Compiler:
                 if type(item) is exact:
                     decoded.append(item)
                 elif item is None:
-                    decoded.append(_copy(zero))
+                    decoded.append(decode({}, (path, index), strict) if of_structs else _copy(zero))
                 else:
                     decoded.append(decode(item, (path, index), strict))
             return decoded

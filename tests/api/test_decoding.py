@@ -266,6 +266,21 @@ def test_zero_values_go_wherever_go_leaves_them_out(name: str) -> None:
     assert decoded(value, gvk).object == {"apiVersion": gvk.api_version, "kind": gvk.kind, **left}
 
 
+def test_what_go_always_writes_is_there_though_nobody_gave_it() -> None:
+    header, divided = {"name": "X"}, {"resourceFieldRef": {"resource": "limits.cpu"}}
+    value = container(livenessProbe={"httpGet": {"httpHeaders": [header]}}, env=[{"name": "A", "valueFrom": divided}])
+    value["spec"]["securityContext"] = {"sysctls": [{"name": "a.b"}]}
+    found = decoded(value, POD).object["spec"]
+    assert found["containers"][0]["livenessProbe"]["httpGet"]["httpHeaders"] == [{"name": "X", "value": ""}]
+    assert found["containers"][0]["env"][0]["valueFrom"]["resourceFieldRef"]["divisor"] == "0"
+    assert found["securityContext"]["sysctls"] == [{"name": "a.b", "value": ""}]
+    status = {"containerStatuses": [{"name": "web"}], "conditions": [{"type": "Ready"}, None]}
+    assert decoded({"status": status}, POD).object["status"] == {
+        "containerStatuses": [{"name": "web", "image": "", "imageID": "", "ready": False, "restartCount": 0}],
+        "conditions": [{"type": "Ready", "status": ""}, {"type": "", "status": ""}],
+    }
+
+
 def test_a_false_that_means_something_survives() -> None:
     spec = {"automountServiceAccountToken": False, "terminationGracePeriodSeconds": 0}
     assert decoded({"spec": spec}, POD).object["spec"] == spec

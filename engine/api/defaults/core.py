@@ -50,6 +50,7 @@ def secret(obj: Object) -> None:
 
 def event(obj: Object) -> None:
     """Fields without omitempty: they are written whatever they hold."""
+    obj.setdefault("involvedObject", {})
     obj.setdefault("source", {})
     for field in ("firstTimestamp", "lastTimestamp", "eventTime"):
         obj.setdefault(field, None)

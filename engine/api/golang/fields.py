@@ -20,6 +20,14 @@ TAGS = Path(__file__).with_name("tags.json")
 
 # What is there in any case, required or not: structs that are no pointers.
 _STRUCTS = ("metadata", "spec", "status")
+# Whose zero values are nobody's to see: metadata and selectors have rules for what is missing, others defaults.
+_READ_OTHERWISE = ("apimachinery.pkg.", "apiextensions-apiserver.pkg.", "api.flowcontrol.")
+_DEFAULTED = {
+    "RoleRef": ("apiGroup",),
+    "PodFailurePolicyOnPodConditionsPattern": ("status",),
+    **dict.fromkeys(("HTTPGetAction", "TCPSocketAction"), ("port",)),
+    "ServicePort": ("targetPort",),
+}
 _PLAIN: dict[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": False}
 
 
@@ -58,6 +66,20 @@ def born_with(schema: Schema) -> dict[str, Any]:
     names = [name for name in schema.properties if name in schema.required or name in _STRUCTS]
     found = {name: _zero(schema.properties[name]) for name in names if name not in lacking}
     return {**found, **tagged.get("held", {})}
+
+
+def written(schema: Schema) -> tuple[tuple[str, Any], ...]:
+    """The plain fields that are written whatever they hold, and what: texts, numbers and truths without `omitempty`.
+
+    Not those that a default is for."""
+    if schema.definition.removeprefix("io.k8s.").startswith(_READ_OTHERWISE):
+        return ()
+    defaulted = _DEFAULTED.get(schema.definition.rpartition(".")[2], ())
+    return tuple(
+        (name, value)
+        for name, value in born_with(schema).items()
+        if isinstance(value, str | int) and name not in defaulted
+    )
 
 
 def _zero(schema: Schema) -> Any:
