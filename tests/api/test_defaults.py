@@ -36,6 +36,10 @@ IMAGES = {
     "NGINX": "IfNotPresent",
     "my image": "IfNotPresent",
     "0" * 64: "IfNotPresent",
+    "a" * 247: "Always",
+    "a" * 248: "IfNotPresent",  # library/ before it makes it too long for a path
+    f"registry.example.com:5000/{'a' * 255}": "Always",
+    f"registry.example.com:5000/{'a' * 256}": "IfNotPresent",
 }
 
 
@@ -551,8 +555,10 @@ ZEROS: dict[str, tuple[GVK, Object, Object]] = {
     ),
     "devices": (
         GVK("resource.k8s.io", "v1", "ResourceClaim"),
-        {"spec": {"devices": {"requests": [{"exactly": {"allocationMode": "", "count": 0}}]}}},
-        {"spec": {"devices": {"requests": [{"exactly": {"allocationMode": "ExactCount", "count": 1}}]}}},
+        {"spec": {"devices": {"requests": [{"name": "", "exactly": {"allocationMode": "", "count": 0}}]}}},
+        {"spec": {"devices": {"requests": [{
+            "name": "", "exactly": {"allocationMode": "ExactCount", "deviceClassName": "", "count": 1},
+        }]}}},
     ),
     "a claim's phase": (
         GVK("", "v1", "PersistentVolumeClaim"), {"status": {"phase": ""}}, {"status": {"phase": "Pending"}},

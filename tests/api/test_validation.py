@@ -256,7 +256,30 @@ CASES: dict[str, tuple[GVK, Object, list[str]]] = {
     "too large a ConfigMap": (
         CONFIG_MAP,
         meta(data={"a": "x" * (1024 * 1024 + 1)}),
-        [": Too long: may not be more than 1048576 bytes"],
+        ["[]: Too long: may not be more than 1048576 bytes"],
+    ),
+    "a ReplicationController whose selector has keys that no label has": (
+        GVK("", "v1", "ReplicationController"),
+        {
+            "metadata": {"name": "web", "namespace": "default", "labels": {"app": "web"}},
+            "spec": {
+                "selector": {"a=b": "c"},
+                "template": {
+                    "metadata": {"labels": {"a=b": "c"}},
+                    "spec": {"containers": [{"name": "web", "image": "nginx"}]},
+                },
+            },
+        },
+        [
+            'spec.template.labels: Invalid value: "a=b": name part must consist of alphanumeric characters, '
+            "'-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  "
+            "or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
+        ],
+    ),
+    "a name that goes on after two dots": (
+        GVK("rbac.authorization.k8s.io", "v1", "Role"),
+        {"metadata": {"generateName": "..", "name": "..abcde", "namespace": "default"}},
+        [],
     ),
     "a certificate without its key": (
         SECRET,

@@ -108,6 +108,18 @@ async def test_a_runtime_class_is_not_asked_for_without_a_name(client: Client, d
     assert (caught.value.code, caught.value.reason) == (500, "")
 
 
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [("a/b", "may not contain '/'"), ("..", "may not be '..'"), ("/%", "may not contain '/' may not contain '%'")],
+)
+async def test_a_runtime_class_is_not_asked_for_by_what_is_no_part_of_a_path(
+    client: Client, default_account: Object, name: str, wrong: str
+) -> None:
+    with pytest.raises(ApiError) as caught:
+        await client.create(PODS, pod(runtimeClassName=name), namespace="default")
+    assert (caught.value.code, caught.value.message) == (500, f'invalid resource name "{name}": [{wrong}]')
+
+
 # -- certificates
 
 

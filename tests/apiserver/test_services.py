@@ -79,11 +79,15 @@ async def test_an_address_outside_the_range(client: Client) -> None:
             'spec.ipFamilyPolicy: Invalid value: "RequireDualStack": this cluster is not configured for dual-stack',
         ),
         (
+            {"ipFamilyPolicy": ""},
+            'spec.ipFamilyPolicy: Unsupported value: "": supported values: "PreferDualStack", "RequireDualStack", ',
+        ),
+        (
             {"type": "ExternalName", "externalName": "a.example", "clusterIP": "10.96.0.10"},
             "spec.clusterIPs: Forbidden: may not be set for ExternalName services",
         ),
     ],
-    ids=["no address", "another family", "two families", "an address for a name"],
+    ids=["no address", "another family", "two families", "an empty policy", "an address for a name"],
 )
 async def test_addresses_that_cannot_be(client: Client, spec: Object, wrong: str) -> None:
     with pytest.raises(ApiError) as caught:

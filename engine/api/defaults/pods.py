@@ -20,6 +20,7 @@ _REFERENCE = re.compile(
     re.ASCII,
 )
 _IDENTIFIER = re.compile("[a-f0-9]{64}")
+_LONGEST_PATH, _OFFICIAL = 255, "library/"
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _PROBE_NUMBERS = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
 _MILLI = -3
@@ -110,9 +111,19 @@ def image_tag(image: str) -> str:
     name, _, digest = image.partition("@")
     last = name.rpartition("/")[2]
     _, colon, tag = last.partition(":")
+    if len(_path(name.removesuffix(f":{tag}") if colon else name)) > _LONGEST_PATH:
+        return ""
     if colon:
         return tag
     return "" if digest else "latest"
+
+
+def _path(name: str) -> str:
+    """What follows the domain in the name of an image (distribution/reference, splitDockerDomain)."""
+    domain, slash, rest = name.partition("/")
+    if slash and (domain == "localhost" or any(mark in domain for mark in ".:") or domain != domain.lower()):
+        return rest
+    return name if slash else f"{_OFFICIAL}{name}"
 
 
 def _probe(probe: Object) -> None:

@@ -12,7 +12,7 @@ from engine.api.golang.json import syntax_error
 from engine.api.types import Object
 from engine.api.validation import text
 from engine.api.validation.metadata import object_meta_update, own_finalizers
-from engine.api.validation.problems import Problems
+from engine.api.validation.problems import NO_FIELD, Problems
 
 _SIZE_LIMIT = 1024 * 1024
 _FROZEN = "field is immutable when `immutable` is set"
@@ -42,7 +42,7 @@ def config_map(obj: Object, problems: Problems) -> None:
         problems.all_invalid(f"binaryData[{key}]", key, text.config_key(key))
         size += _decoded_size(value)
     if size > _SIZE_LIMIT:
-        problems.too_long("", _SIZE_LIMIT)
+        problems.too_long(NO_FIELD, _SIZE_LIMIT)
 
 
 def frozen_config_map(new: Object, old: Object, problems: Problems) -> None:

@@ -23,7 +23,8 @@ def object_meta(metadata: Object, *, namespaced: bool, name_rule: NameRule, prob
     """Of a new object. A generated name has been generated."""
     prefix = metadata.get("generateName", "")
     if prefix:
-        problems.all_invalid("metadata.generateName", prefix, name_rule(text.unmasked(prefix)))
+        rule = text.path_segment_prefix if name_rule is text.path_segment else name_rule
+        problems.all_invalid("metadata.generateName", prefix, rule(text.unmasked(prefix)))
     name = metadata.get("name", "")
     if not name:
         problems.required("metadata.name", "name or generateName is required")

@@ -39,11 +39,11 @@ def _source(source: Object, path: str, problems: Problems, *, reported: bool) ->
     path = f"{path}.configMap"
     for field in _WRITTEN_BY_KUBELET:
         if reported and not reference.get(field):
-            problems.required(f"{path}.{field}")
+            problems.required(f"{path}.{field}", f"{field} must be set in status")
         elif not reported and reference.get(field):
             problems.forbidden(f"{path}.{field}", f"{field} must not be set in spec")
     for field, check in _NAMES.items():
         if reference.get(field):
             problems.all_invalid(f"{path}.{field}", reference[field], check(reference[field]))
         else:
-            problems.required(f"{path}.{field}")
+            problems.required(f"{path}.{field}", f"{field} must be set")

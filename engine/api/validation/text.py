@@ -156,6 +156,11 @@ def path_segment(value: str) -> tuple[str, ...]:
     """A name that only has to fit into a URL path (apimachinery pkg/api/validation/path)."""
     if value in (".", ".."):
         return (f"may not be '{value}'",)
+    return path_segment_prefix(value)
+
+
+def path_segment_prefix(value: str) -> tuple[str, ...]:
+    """What such a name may begin with: something follows, so that two dots are no harm."""
     return tuple(f"may not contain '{character}'" for character in ("/", "%") if character in value)
 
 

@@ -155,8 +155,11 @@ def replication_controller(obj: Object, problems: Problems) -> None:
     if spec.get("template") is None:  # the one workload that can be without
         problems.required("spec.template")
         return
-    selected = {**spec, "selector": {"matchLabels": selector or {}}}
-    selected_template(selected, problems, kind="ReplicationController")
+    labels = spec["template"].get("metadata", {}).get("labels")
+    if any((labels or {}).get(key) != value for key, value in (selector or {}).items()):  # whatever the keys are
+        problems.invalid("spec.template.metadata.labels", go_map(labels), _MISMATCH)
+    pod_template(spec["template"], "spec.template", problems)
+    _runs_for_ever(spec["template"].get("spec", {}), problems, kind="ReplicationController")
 
 
 def daemon_set(obj: Object, problems: Problems) -> None:

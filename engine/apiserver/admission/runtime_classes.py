@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 from engine.api.errors import ApiError
+from engine.api.golang.text import quoted
 from engine.api.quantity import Quantity, QuantityError
 from engine.api.tolerations import merged
 from engine.api.types import GVR, Object, copy_object
+from engine.api.validation import text
 from engine.apiserver.admission.attributes import CREATES, Attributes, Operation, Plugin, Watched, denied, version_of
 from engine.apiserver.lookup import Lookup
 
@@ -66,6 +68,8 @@ class RuntimeClass(Plugin):
             return None
         if not name:  # upstream's plugin asks with a client, which sends no request that names nothing
             raise ApiError(500, "", "resource name may not be empty")
+        if wrong := text.path_segment(name):  # nor one with a name that is no part of a path
+            raise ApiError(500, "", f"invalid resource name {quoted(name)}: [{' '.join(wrong)}]")
         found = await self._lookup.find(RUNTIME_CLASSES, "", name)
         if found is None:
             raise denied(attributes, f'pod rejected: RuntimeClass "{name}" not found')

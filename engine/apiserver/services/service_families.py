@@ -25,7 +25,7 @@ def init_families(service: Object, before: Object | None, configured: Sequence[s
     spec, old = service["spec"], before["spec"] if before is not None else None
     if spec.get("type") == "ExternalName" or (old is not None and stays_preferred(spec, old)):
         return
-    if not spec.get("ipFamilyPolicy"):
+    if spec.get("ipFamilyPolicy") is None:  # an empty one is not none: it is refused below
         spec["ipFamilyPolicy"] = _policy(spec, old)
     problems = Problems()
     cluster_addresses(spec, problems, known=(old or {}).get("clusterIPs") or ())

@@ -130,7 +130,7 @@ NODES: dict[str, tuple[Object, Object, list[str]]] = {
         [
             "spec.configSource.configMap.uid: Forbidden: uid must not be set in spec",
             "spec.configSource.configMap.resourceVersion: Forbidden: resourceVersion must not be set in spec",
-            "spec.configSource.configMap.kubeletConfigKey: Required value",
+            "spec.configSource.configMap.kubeletConfigKey: Required value: kubeletConfigKey must be set",
         ],
     ),
     "Pods that are to avoid a node, of nobody": (
