@@ -251,7 +251,11 @@ def test_empty_lists_and_zero_values_do_not_survive_where_go_drops_them() -> Non
 ZEROS: dict[str, tuple[GVK, Any, Any]] = {
     "a text": (GVK("events.k8s.io", "v1", "Event"), {"type": "", "note": ""}, {}),
     "names": (POD, {"metadata": {"name": "", "generateName": "", "resourceVersion": ""}}, {"metadata": {}}),
-    "a truth": (GVK("", "v1", "PersistentVolume"), {"spec": {"nfs": {"readOnly": False}}}, {"spec": {"nfs": {}}}),
+    "a truth": (
+        GVK("", "v1", "PersistentVolume"),
+        {"spec": {"nfs": {"readOnly": False}}},
+        {"spec": {"nfs": {"server": "", "path": ""}}},
+    ),
     "a list that must be there": (
         GVK("admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicyBinding"),
         {"spec": {"policyName": "", "validationActions": []}},
