@@ -26,6 +26,9 @@ class Cause(NamedTuple):
         return f"{self.field}: {self.message}"
 
 
+_SHOWN = 30  # bytes of a body
+
+
 class ApiError(Exception):
     """A request that failed. Carries the Status that the client gets; never raised for a bug."""
 
@@ -85,10 +88,19 @@ class KindMissing(ApiError):
     def __init__(self, wanted: str, body: str) -> None:
         self.wanted = wanted
         self.why = f"Object 'Kind' is missing in '{body}'"
-        shown = f"{body[:30]} ..." if len(body) > 30 else body
+        shown = summary_of(body.encode())
         super().__init__(
             400, "BadRequest", f"the object provided is unrecognized (must be of type {wanted}): {self.why} ({shown})"
         )
+
+
+def summary_of(body: bytes) -> str:
+    """The beginning of what was sent, in hex unless it looks like JSON (handlers/rest.go, summarizeData)."""
+    if not body:
+        return "<empty>"
+    start = body[:_SHOWN]
+    shown = start.decode("utf-8", "replace") if body[:1] == b"{" else start.hex()
+    return f"{shown} ..." if len(body) > _SHOWN else shown
 
 
 def bad_request(message: str) -> ApiError:

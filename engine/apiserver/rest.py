@@ -21,8 +21,8 @@ from engine.apiserver.call import DEPRECATED, Call
 from engine.apiserver.component_statuses import ComponentStatuses
 from engine.apiserver.handshake import NoProtocol
 from engine.apiserver.pod_logs import PodLogs
-from engine.apiserver.registry.body import check_size, decode_value, read_value
-from engine.apiserver.registry.body_syntax import check_syntax, unrecognized
+from engine.apiserver.registry.body import check_size, decode_value
+from engine.apiserver.registry.body_syntax import object_value
 from engine.apiserver.registry.create import Creater
 from engine.apiserver.registry.create_alike import AlikeCreater
 from engine.apiserver.registry.delete import Deleter
@@ -45,7 +45,6 @@ from engine.apiserver.registry.representation import (
     negotiate_stream,
     represent,
 )
-from engine.apiserver.registry.type_meta import cannot_say
 from engine.apiserver.registry.update import UPDATE_ATTEMPTS, Updater
 from engine.apiserver.registry.update_rules import created_by_update
 from engine.apiserver.registry.watch import WatchOpener
@@ -201,7 +200,7 @@ class Rest:
 
     async def _update(self, call: Call, info: ResourceInfo, facet: Facet) -> tuple[int, Object]:
         options = WriteOptions.of(call.request, "update")
-        value = self._value(call, facet.gvk)
+        value = object_value(self.backend.definitions, call.request, facet.gvk)
         read = [self._view(call, facet, value, options)]  # what is wrong with it is said before what is not there
 
         def transform(old: Object) -> Object:
@@ -317,22 +316,8 @@ class Rest:
     # -- shared
 
     def _decoded(self, call: Call, gvk: GVK, options: WriteOptions) -> Object:
-        value = self._value(call, gvk)
+        value = object_value(self.backend.definitions, call.request, gvk)
         return decode_value(call, self.backend.definitions, gvk, value=value, validation=options.validation)
-
-    def _value(self, call: Call, gvk: GVK) -> Any:
-        """The JSON value of an object's body. Raises ApiError 400, 415."""
-        try:
-            value = read_value(self.backend.definitions, call.request)
-        except ApiError:
-            check_syntax(call.request, gvk)  # of a broken body there is more to say
-            raise
-        if value is None:
-            check_syntax(call.request, gvk)
-            raise bad_request("EOF")
-        if problem := cannot_say(value):
-            raise unrecognized(problem, call.request, gvk)
-        return value
 
     def _shown(self, call: Call, info: ResourceInfo, form: Form, *, body: Object, status: int) -> Response:
         if body.get("kind") == SCALE.kind != info.kind:

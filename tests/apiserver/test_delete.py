@@ -185,6 +185,37 @@ async def test_preconditions_are_checked(client: Client) -> None:
     await client.delete(CONFIGMAPS, "web", namespace="default", preconditions={"uid": made["metadata"]["uid"]})
 
 
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ({"uid": "other"}, 409),
+        ({"resourceVersion": "0"}, 409),
+        ({"uid": "UID", "resourceVersion": "0"}, 409),
+        ({"uid": "UID", "resourceVersion": "RV"}, 200),
+        ({"uid": "", "resourceVersion": ""}, 200),
+    ],
+)
+@pytest.mark.parametrize("name", ["web", ""])
+async def test_the_query_may_have_preconditions_where_there_is_no_body(
+    client: Client, query: dict[str, str], code: int, name: str
+) -> None:
+    """Also of a collection, of which they are asked each (apimachinery Convert_url_Values_To_v1_DeleteOptions)."""
+    made = (await client.create(CONFIGMAPS, config_map("web"), namespace="default"))["metadata"]
+    stands_for = {"UID": made["uid"], "RV": made["resourceVersion"]}
+    asked = {key: [stands_for.get(text, text)] for key, text in query.items()}
+    answer = await client.send("DELETE", CONFIGMAPS.path("default", name), query=asked)
+    assert answer.status == code, answer.body
+
+
+async def test_a_dry_run_of_what_ends_already_answers_the_object(client: Client) -> None:
+    held = config_map("web")
+    held["metadata"]["finalizers"] = ["example.com/held"]
+    await client.create(CONFIGMAPS, held, namespace="default")
+    await client.delete(CONFIGMAPS, "web", namespace="default")
+    path = CONFIGMAPS.path("default", "web")
+    assert (await client.request("DELETE", path, query={"dryRun": ["All"]}))["kind"] == "ConfigMap"
+
+
 async def test_a_dry_run_deletes_nothing(client: Client, store: SqliteStore) -> None:
     await client.create(CONFIGMAPS, config_map("web"), namespace="default")
     before = store.revision
@@ -296,9 +327,9 @@ async def test_a_collection_is_deleted_as_it_is_listed(
     every = ["a", "b", "c"]
     made = [await client.create(CONFIGMAPS, config_map(name, {"app": "web"}), namespace="default") for name in every]
     stands_for = {"first": made[0]["metadata"]["resourceVersion"]}
-    response = await client.send(
-        "DELETE", CONFIGMAPS.path("default"), query={key: [stands_for.get(text, text)] for key, text in query.items()}
-    )
+    asked = {key: [stands_for.get(text, text)] for key, text in query.items()}
+    options = {"kind": "DeleteOptions", "apiVersion": "v1"}  # as client-go sends them: the query is the list's alone
+    response = await client.send("DELETE", CONFIGMAPS.path("default"), query=asked, body=options)
     assert (response.status, response.body["kind"]) == (200, "ConfigMapList")
     assert [item["metadata"]["name"] for item in response.body["items"]] == deleted
     assert response.body["metadata"].get("remainingItemCount") == remaining

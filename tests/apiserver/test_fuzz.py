@@ -36,10 +36,13 @@ BROKE_IT = {
         "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: "
         "unexpected end of JSON input",
     ),
-    "deep YAML": ("POST", YAML, b"[" * 900 + b"]" * 900, "error converting YAML to JSON: yaml: "),
+    "deep YAML": (
+        "POST", YAML, b"[" * 900 + b"]" * 900,
+        "the object provided is unrecognized (must be of type ConfigMap): yaml: ",
+    ),
     "YAML that is deeper than libyaml reads": (
         "POST", YAML, b"a: 1\nb: " + b"[" * 20_000,
-        "error converting YAML to JSON: yaml: line 2: exceeded max depth of 10000",
+        "the object provided is unrecognized (must be of type ConfigMap): yaml: line 2: exceeded max depth of 10000",
     ),
     "a deep JSON patch": (
         "PATCH", JSON_PATCH, b"[" * 20_000, "error decoding patch: invalid character '[' exceeded max depth",

@@ -11,7 +11,8 @@ from engine.apiserver.actions.admitted import admit_create, owned
 from engine.apiserver.actions.pod_conditions import set_condition
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
-from engine.apiserver.registry.body import decode_value, read_value
+from engine.apiserver.registry.body import decode_value
+from engine.apiserver.registry.body_syntax import object_value
 from engine.apiserver.registry.metadata import uid_mismatch, version_mismatch
 from engine.apiserver.registry.options import WriteOptions
 from engine.apiserver.registry.update import Updater
@@ -33,7 +34,7 @@ class BindingAction:
 
         One that is invalid gets a 500, as of upstream's server.
         """
-        value = read_value(self._backend.definitions, call.request)
+        value = object_value(self._backend.definitions, call.request, BINDING)
         binding = decode_value(call, self._backend.definitions, BINDING, value=value, validation=options.validation)
         binding = owned(self._backend, call, BINDING, binding, options, keeps_uid=True)
         name = call.info.name

@@ -13,7 +13,8 @@ from engine.apiserver.actions.binding import SUCCESS
 from engine.apiserver.actions.pod_conditions import set_condition
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call, describe
-from engine.apiserver.registry.body import decode_value, read_value
+from engine.apiserver.registry.body import decode_value
+from engine.apiserver.registry.body_syntax import object_value
 from engine.apiserver.registry.delete import Deleter
 from engine.apiserver.registry.delete_options import UNSAFE
 from engine.apiserver.registry.options import WriteOptions
@@ -45,7 +46,7 @@ class EvictionAction:
 
     async def post(self, call: Call, options: WriteOptions) -> Object:
         """Raises ApiError 404, or 429 where a budget forbids it now."""
-        value = read_value(self._backend.definitions, call.request)
+        value = object_value(self._backend.definitions, call.request, EVICTION)
         eviction = decode_value(call, self._backend.definitions, EVICTION, value=value, validation=options.validation)
         eviction = owned(self._backend, call, EVICTION, eviction, options)
         asked = call.request.query.get("dryRun", [])

@@ -15,7 +15,8 @@ from engine.apiserver.authentication.tokens import BOUND, ISSUER, TokenIssuer
 from engine.apiserver.backend import Backend
 from engine.apiserver.call import Call
 from engine.apiserver.lookup import Lookup
-from engine.apiserver.registry.body import decode_value, read_value
+from engine.apiserver.registry.body import decode_value
+from engine.apiserver.registry.body_syntax import object_value
 from engine.apiserver.registry.options import WriteOptions
 
 TOKEN_REQUEST = GVK("authentication.k8s.io", "v1", "TokenRequest")
@@ -40,7 +41,7 @@ class TokenAction:
     async def post(self, call: Call, options: WriteOptions) -> Object:
         """Raises ApiError 400, 404, 409, 422."""
         namespace, name = call.info.namespace, call.info.name
-        value = read_value(self._backend.definitions, call.request)
+        value = object_value(self._backend.definitions, call.request, TOKEN_REQUEST)
         request = decode_value(
             call, self._backend.definitions, TOKEN_REQUEST, value=value, validation=options.validation
         )

@@ -13,10 +13,12 @@ from typing import Any
 
 import orjson
 
-from engine.api.errors import ApiError, bad_request
+from engine.api.errors import unsupported_media_type
 from engine.api.field_numbers import field_numbers, message_name
 from engine.api.schema import INT_OR_STRING, MICRO_TIME, QUANTITY, TIME, Definitions, Schema
 from engine.api.types import GVK
+from engine.api.wire import JSON, YAML
+from engine.apiserver.broken_body import BrokenBody
 from engine.apiserver.protobuf.wire import WireError, fields, signed
 
 MAGIC = b"k8s\0"
@@ -32,26 +34,35 @@ class _Unsupported(Exception):
     """A message whose numbers are not known here."""
 
 
-def decode_body(definitions: Definitions, body: bytes) -> Any:
-    """The JSON value of a body. Raises ApiError 400 for a broken one, 415 for a kind whose numbers are not known."""
+def decode_body(definitions: Definitions, body: bytes, default: GVK | None = None) -> Any:
+    """The JSON value of a body, of a kind that is not known without its fields; what it does not say of its type is
+    the default's. Raises BrokenBody, ApiError 415 for a kind whose numbers are not known."""
+    if not body:
+        raise BrokenBody("empty data")
     if not body.startswith(MAGIC):
-        raise bad_request("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")
+        raise BrokenBody("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")
+    if body == MAGIC:
+        raise BrokenBody("empty body")
+    gvk: GVK | None = None
     try:
         gvk, raw = _envelope(body[len(MAGIC) :])
+        if default is not None:
+            gvk = _completed(gvk, default)
         schema = schema_of(definitions, gvk)
-        if schema is None:
-            raise _Unsupported(gvk.kind)
-        value = _message(definitions, schema, raw)
-    except _Unsupported as unsupported:
-        raise ApiError(
-            415,
-            "UnsupportedMediaType",
-            "the body of the request was in an unknown format - accepted media types include: application/json, "
-            f"application/yaml (no protobuf for {unsupported})",
-        ) from None
-    except (WireError, UnicodeDecodeError, orjson.JSONDecodeError) as error:
-        raise bad_request(str(error)) from None
+        value = _message(definitions, schema, raw) if schema is not None else {}
+    except _Unsupported:
+        raise unsupported_media_type((JSON, YAML)) from None
+    except (WireError, orjson.JSONDecodeError) as error:
+        raise BrokenBody(str(error), gvk) from None
     return {"apiVersion": gvk.api_version, "kind": gvk.kind, **value}
+
+
+def _completed(gvk: GVK, default: GVK) -> GVK:
+    """As `gvkWithDefaults` of apimachinery pkg/runtime/serializer/json."""
+    group, version, kind = gvk
+    if not version and group in ("", default.group):
+        group, version = default.group, default.version
+    return GVK(group, version, kind or default.kind)
 
 
 def schema_of(definitions: Definitions, gvk: GVK) -> Schema | None:
@@ -69,9 +80,9 @@ def _envelope(data: bytes) -> tuple[GVK, bytes]:
             for part in fields(field.value):
                 if isinstance(part.value, bytes):
                     if part.number == 1:
-                        api_version = part.value.decode()
+                        api_version = _text(part.value)
                     elif part.number == 2:
-                        kind = part.value.decode()
+                        kind = _text(part.value)
         elif field.number == 2:
             raw = field.value
     group, _, version = api_version.rpartition("/")
@@ -134,7 +145,7 @@ def _entry(definitions: Definitions, node: Schema, data: bytes) -> tuple[str, An
     key, value = "", _empty(node)
     for field in fields(data):
         if field.number == 1 and isinstance(field.value, bytes):
-            key = field.value.decode()
+            key = _text(field.value)
         elif field.number == 2:
             if node.type == "array" and isinstance(field.value, bytes):
                 value = _typed_list(definitions, node, field.value)
@@ -164,7 +175,7 @@ def _value(definitions: Definitions, node: Schema, value: int | float | bytes) -
 
 def _bytes(definitions: Definitions, node: Schema, data: bytes) -> Any:
     if node.quantity or node.definition == QUANTITY:
-        return next((f.value.decode() for f in fields(data) if f.number == 1 and isinstance(f.value, bytes)), "0")
+        return next((_text(f.value) for f in fields(data) if f.number == 1 and isinstance(f.value, bytes)), "0")
     if node.int_or_string or node.definition == INT_OR_STRING:
         return _int_or_string(data)
     if node.definition in (TIME, MICRO_TIME):
@@ -178,7 +189,12 @@ def _bytes(definitions: Definitions, node: Schema, data: bytes) -> Any:
         return _message(definitions, node, data)
     if node.format == "byte":
         return b64encode(data).decode()
-    return data.decode()
+    return _text(data)
+
+
+def _text(data: bytes) -> str:
+    """Go looks at no text before it shows it."""
+    return data.decode(errors="replace")
 
 
 def _field_set(raw: bytes) -> Any:
@@ -186,7 +202,7 @@ def _field_set(raw: bytes) -> Any:
     try:
         return orjson.loads(raw)
     except orjson.JSONDecodeError:
-        return raw.decode(errors="replace")
+        return _text(raw)
 
 
 def _schema_part(definitions: Definitions, node: Schema, data: bytes) -> Any:
@@ -205,7 +221,7 @@ def _schema_part(definitions: Definitions, node: Schema, data: bytes) -> Any:
         return _message(definitions, props, first[0])
     if kind == "SchemaPropsOrArray":
         return [_message(definitions, props, each) for each in second]
-    return [each.decode() for each in second]
+    return [_text(each) for each in second]
 
 
 def _int_or_string(data: bytes) -> int | str:
@@ -216,7 +232,7 @@ def _int_or_string(data: bytes) -> int | str:
         elif field.number == 2 and isinstance(field.value, int):
             number = signed(field.value)
         elif field.number == 3 and isinstance(field.value, bytes):
-            text = field.value.decode()
+            text = _text(field.value)
     return text if kind else number
 
 

@@ -72,14 +72,15 @@ def check_size(request: Request) -> None:
     raise too_large(f"limit is {BODY_LIMIT}")
 
 
-def read_value(definitions: Definitions, request: Request) -> Any:
-    """The JSON value of a body. Raises ApiError 400 for a broken one, 415 for another media type."""
+def read_value(definitions: Definitions, request: Request, default: GVK | None = None) -> Any:
+    """The JSON value of a body; `default` is the kind of one in protobuf that does not say. Raises BrokenBody for YAML
+    and protobuf, ApiError 400 for JSON that is broken, 415 for another media type."""
     body = request.body
-    if not isinstance(body, bytes):
+    if body is not None and not isinstance(body, bytes):
         return body
     kind = media_type(request)
     if kind == PROTOBUF:
-        return decode_body(definitions, body)
+        return decode_body(definitions, body or b"", default)
     if kind not in ("", JSON, YAML):
         raise unsupported_media_type(ACCEPTED)
     if not body:

@@ -149,7 +149,7 @@ class Deleter:
         if plan.wait:
             return old
         if dry_run:
-            return plan.marked if plan.marked is not None and not plan.remove else _gone(info, old)
+            return _gone(info, old) if plan.remove else plan.marked or old
         marked = old
         if plan.marked is not None and (plan.graceful or not plan.remove):
             written = await self._write(call, plan.marked, stored)

@@ -65,13 +65,15 @@ class DeleteOptions:
 def _read(definitions: Definitions, call: Call) -> dict[str, Any] | None:
     """The body. What is wrong with it is told as the decoder says it."""
     request = call.request
+    if request.body in (None, b""):
+        return None
     if isinstance(request.body, bytes) and media_type(request) in ("", JSON) and (why := syntax_error(request.body)):
         raise _unfit(definitions, f"couldn't get version/kind; json parse error: {why}")
-    body = read_value(definitions, request)
+    body = read_value(definitions, request, _KIND)
     if why := cannot_say(body):
         raise _unfit(definitions, why)
     if not isinstance(body, dict):
-        return {} if request.body else None  # of null, options without any
+        return {}  # of null, options without any
     if body.get("kind") not in (None, "", "DeleteOptions"):
         if call.info.verb == "deletecollection":  # which is decoded with all that the server knows
             raise _unfit(definitions, "decoded object cannot be converted to DeleteOptions")
@@ -102,7 +104,8 @@ def _from_query(call: Call) -> dict[str, Any]:
         options["orphanDependents"] = orphan
     if (unsafe := flag(request, UNSAFE)) is not None:
         options[UNSAFE] = unsafe
-    return options
+    preconditions = {name: value for name in ("uid", "resourceVersion") if (value := request.parameter(name))}
+    return {**options, "preconditions": preconditions} if preconditions else options
 
 
 def _causes(body: dict[str, Any]) -> list[Cause]:

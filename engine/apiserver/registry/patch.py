@@ -17,6 +17,7 @@ from engine.api.patch.merge_patch import not_a_map
 from engine.api.types import GVK, Object, copy_object
 from engine.api.wire import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 from engine.apiserver.backend import Backend
+from engine.apiserver.broken_body import BrokenBody
 from engine.apiserver.call import Call
 from engine.apiserver.registry.body import decode_value, warn
 from engine.apiserver.registry.create import Creater
@@ -178,7 +179,10 @@ class Patcher:
 def _applied(call: Call, gvk: GVK) -> Object:
     """The applied configuration as it was sent: what it sets, also to nothing, is what its manager owns."""
     body = call.request.body
-    value = read_yaml(body, what="error decoding YAML: ") if isinstance(body, bytes) else body
+    try:
+        value = read_yaml(body) if isinstance(body, bytes) else body
+    except BrokenBody as broken:
+        raise bad_request(f"error decoding YAML: {CONVERTING}{broken.message}") from None
     if value is None:
         value = {}
     if not isinstance(value, dict):

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.api.errors import bad_request
 from engine.api.golang.yaml import YamlError, load
 from engine.api.yaml_text import CONVERTING, twice_in_yaml, unmarshal_errors
+from engine.apiserver.broken_body import BrokenBody
 
 __all__ = ["CONVERTING", "read_yaml", "twice_in_yaml", "unmarshal_errors"]
 
 
-def read_yaml(text: bytes, *, what: str = "") -> Any:
-    """The JSON value of a YAML document; `what` is said before it of one that is broken. Raises ApiError 400."""
+def read_yaml(text: bytes) -> Any:
+    """The JSON value of a YAML document. Raises BrokenBody."""
     try:
         return load(text)
     except YamlError as error:
-        raise bad_request(f"{what}{CONVERTING}{error}") from None
+        raise BrokenBody(str(error)) from None
