@@ -53,7 +53,7 @@ async def migrate(session: Session, info: Info, manager: str, dry_run: str | Non
     for attempt in range(ATTEMPTS):
         entries = upgraded(info.object, managers, manager)
         metadata = info.object["metadata"]
-        if entries == metadata.get("managedFields"):
+        if entries == (metadata.get("managedFields") or []):
             return False
         patch = [
             {"op": "replace", "path": "/metadata/managedFields", "value": entries},
@@ -110,7 +110,6 @@ def _owners(obj: Object, operation: str) -> list[dict[str, Any]]:
         entry
         for entry in obj["metadata"].get("managedFields") or ()
         if entry.get("operation") == operation
-        and not entry.get("subresource")
         and f"f:{last_applied.ANNOTATION}"
         in (((entry.get("fieldsV1") or {}).get("f:metadata") or {}).get("f:annotations") or {})
     ]

@@ -58,6 +58,14 @@ async def test_lower_levels_tell_of_files_and_of_what_was_refused(level: int, tm
             assert _of_kubectl(mine.stderr) == _of_kubectl(theirs.stderr)
 
 
+async def test_what_nobody_owns_anything_in_is_applied_with_one_request(tmp_path: Path) -> None:
+    async with served(tmp_path) as server:
+        argv = "apply -f - --server-side -v=6"
+        theirs = await real_with_log(argv, kubeconfig=server.kubeconfig, stdin=MANIFEST)
+        mine = await ours(argv, kubeconfig=server.kubeconfig, stdin=MANIFEST)
+        assert theirs.stderr.count('verb="PATCH"') == mine.stderr.count('verb="PATCH"') == 1
+
+
 MANIFEST = "{apiVersion: v1, kind: ConfigMap, metadata: {name: c}}"
 
 

@@ -116,6 +116,7 @@ class Applier:
         trouble = "failed to migrate kubectl.kubernetes.io/last-applied-configuration for Server-Side Apply"
         try:
             await migration.save_annotation(self.session, info, self.manager, dry_run)
+            trouble = "server rejected managed fields migration to Server-Side Apply"
             migrated = await migration.migrate(self.session, info, self.manager, dry_run)
             trouble = "failed to re-apply configuration after performing Server-Side Apply migration"
             if migrated:
