@@ -84,6 +84,7 @@ def test_json_patch(operations: list[Object], expected: Object) -> None:
         pytest.param({"op": "move", "from": "", "path": "/x"}, id="move of the whole document"),
         pytest.param({"op": "add", "value": 1}, id="no path"),
         pytest.param({"path": "/x", "value": 1}, id="no operation"),
+        pytest.param(None, id="nothing"),
     ],
 )
 def test_json_patch_applies_whole_or_not_at_all(failing: Object) -> None:

@@ -88,6 +88,32 @@ async def test_other_patches_show_what_they_made_of_the_object(
     assert (shown["metadata"]["name"], shown["data"]) == ("web", {"a": 1})
 
 
+@pytest.mark.parametrize(
+    ("patch", "content_type", "first"),
+    [
+        ({"data": {"a": 1}}, MERGE_PATCH, "name"),
+        ({"data": {"a": 1}, "metadata": {"labels": {"q": "1"}}}, MERGE_PATCH, "creationTimestamp"),
+        ([{"op": "add", "path": "/data/a", "value": 1}], JSON_PATCH, "name"),
+        ([{"op": "test", "path": "/metadata/labels/b", "value": "<"}, {"op": "add", "path": "/data/a", "value": 1}],
+         JSON_PATCH, "creationTimestamp"),
+    ],
+)  # fmt: skip
+async def test_what_a_patch_went_through_is_shown_in_order(
+    client: Client, patch: object, content_type: str, first: str
+) -> None:
+    made = config_map("web") | {"metadata": {"name": "web", "labels": {"b": "<"}}, "data": {"b": ""}}
+    await client.create(CONFIGMAPS, made, namespace="default")
+    with pytest.raises(ApiError) as caught:
+        await client.patch(CONFIGMAPS, "web", patch, namespace="default", content_type=content_type)
+    text = orjson.loads(
+        caught.value.message.removeprefix(' "" is invalid: patch: Invalid value: ').rpartition(": json: ")[0]
+    )
+    shown = orjson.loads(text)
+    assert list(shown)[:2] == ["apiVersion", "data"]
+    assert next(iter(shown["metadata"])) == first
+    assert "\\u003c" in text
+
+
 @pytest.mark.parametrize("validation", ["Strict", "Warn", "Ignore"])
 async def test_what_is_applied_must_fit_the_schema(client: Client, validation: str) -> None:
     sent = {**config_map("web"), "datum": {}}
@@ -108,6 +134,9 @@ async def test_what_is_applied_must_fit_the_schema(client: Client, validation: s
 
 
 BODIES: dict[str, tuple[str, bytes, str, str]] = {
+    "no JSON patch": (JSON_PATCH, b"", "Warn", "error decoding patch: unexpected end of JSON input"),
+    "no merge patch": (MERGE_PATCH, b"", "Warn", "error decoding patch: unexpected end of JSON input"),
+    "no strategic patch": (STRATEGIC_PATCH, b"", "Ignore", "unexpected end of JSON input"),
     "a JSON patch that is an object": (
         JSON_PATCH,
         b"{}",

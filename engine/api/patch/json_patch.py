@@ -52,7 +52,7 @@ def json_patched(obj: Object, patch: Any) -> Any:
     if not isinstance(patch, list):
         raise bad_request(f"json: cannot unmarshal {json_kind(patch)} into Go value of type jsonpatch.Patch")
     for operation in patch:
-        if not isinstance(operation, dict):
+        if not isinstance(operation, dict | None):
             raise bad_request(
                 f"json: cannot unmarshal {json_kind(operation)} into Go value of type jsonpatch.Operation"
             )
@@ -62,6 +62,7 @@ def json_patched(obj: Object, patch: Any) -> Any:
     copied = 0
     try:
         for operation in patch:
+            operation = operation or {}  # null is one that says nothing
             if operation.get("op") == "copy":
                 copied += len(orjson.dumps(_taken(document, operation)[1]))
                 if copied > MAX_COPIED:
@@ -69,7 +70,31 @@ def json_patched(obj: Object, patch: Any) -> Any:
             document = _apply(document, operation)
     except _Failed as failure:
         raise unprocessable() from failure
-    return document
+    return _in_order(document, patch)
+
+
+def _in_order(document: Any, patch: list[Any]) -> Any:
+    """What the operations went through has its fields in order, as upstream writes them anew; all else is as it was."""
+    if not isinstance(document, dict):
+        return document
+    paths = [operation.get(name) for operation in patch if operation for name in ("path", "from")]
+    for path in paths:
+        document = _ordered(document, _parts(path)[:-1] if isinstance(path, str) else [])
+    return document if paths else {key: document[key] for key in sorted(document)}
+
+
+def _ordered(value: Any, parts: list[str]) -> Any:
+    """A value with the fields of what is on a path in order."""
+    if isinstance(value, list):
+        if parts and parts[0].lstrip("-").isdigit() and -len(value) <= (place := int(parts[0])) < len(value):
+            value[place] = _ordered(value[place], parts[1:])
+        return value
+    if not isinstance(value, dict):
+        return value
+    found = {key: value[key] for key in sorted(value)}
+    if parts and parts[0] in found:
+        found[parts[0]] = _ordered(found[parts[0]], parts[1:])
+    return found
 
 
 def unprocessable() -> ApiError:
@@ -175,7 +200,7 @@ def _text(operation: Mapping[str, Any], name: str, kind: str) -> str:
 
 def _place(document: Any, path: str, missing: str) -> tuple[Any, str]:
     """The object or list that a JSON pointer (RFC 6901) ends in, and its last part."""
-    parts = [part.replace("~1", "/").replace("~0", "~") for part in path.split("/")[1:]]
+    parts = _parts(path)
     if not parts:
         raise _Failed(f"{missing}: {_NOWHERE}")
     try:
@@ -186,6 +211,10 @@ def _place(document: Any, path: str, missing: str) -> tuple[Any, str]:
     if not isinstance(document, dict | list):
         raise _Failed(f"{missing}: {_NOWHERE}")
     return document, parts[-1]
+
+
+def _parts(path: str) -> list[str]:
+    return [part.replace("~1", "/").replace("~0", "~") for part in path.split("/")[1:]]
 
 
 def _index(items: list[Any], part: str) -> int:

@@ -28,7 +28,8 @@ def merge_patched(obj: Object, patch: Any) -> Any:
 
 
 def _merge(target: Object, patch: Object) -> Object:
-    """Both are ours to change."""
+    """Both are ours to change. What was merged has its fields in order, as upstream writes them anew; so has a value
+    that is new."""
     for key, value in patch.items():
         present = target.get(key)
         if value is None:
@@ -37,13 +38,13 @@ def _merge(target: Object, patch: Object) -> Object:
             target[key] = _merge(present, value) if isinstance(value, dict) else value
         else:
             target[key] = _pruned(value)
-    return target
+    return {key: target[key] for key in sorted(target)}
 
 
 def _pruned(value: Any) -> Any:
     """A value that has nothing to merge with, without the nulls in its maps, those inside lists too."""
     if isinstance(value, dict):
-        return {key: _pruned(item) for key, item in value.items() if item is not None}
+        return {key: _pruned(value[key]) for key in sorted(value) if value[key] is not None}
     return [_pruned(item) for item in value] if isinstance(value, list) else value
 
 

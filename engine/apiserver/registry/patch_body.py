@@ -28,7 +28,7 @@ def read_patch(kind: str, body: Any, *, validation: str) -> PatchBody:
     """A JSON, merge or strategic merge patch. Raises ApiError 400."""
     lenient = validation == "Ignore"
     try:
-        value = read_json(body, strict=not lenient) if isinstance(body, bytes) else body
+        value = read_json(body or b"", strict=not lenient) if isinstance(body, bytes | None) else body
     except ApiError as error:
         raise bad_request(_named(kind, error.message, lenient=lenient)) from None
     if lenient:

@@ -16,6 +16,7 @@ from engine.api.apply import named
 from engine.api.decoders import Mismatch, json_type
 from engine.api.errors import ApiError, KindMissing, field_invalid, invalid
 from engine.api.golang.fields import named_strings
+from engine.api.golang.json import escaped
 from engine.api.patch.merge_patch import json_kind
 from engine.api.patch.strategic_common import go_text
 from engine.api.types import GVK, Object
@@ -34,14 +35,14 @@ def refused_patch(error: ApiError, gvk: GVK, shown: Any, *, restored: bool) -> A
     reason = _reason(error, gvk)
     if reason is None:
         return error
-    text = go_text(shown) if restored else orjson.dumps(shown).decode()
+    text = go_text(shown) if restored else escaped(orjson.dumps(shown)).decode()
     return _refused(text, _restoring(error, reason) if restored else reason)
 
 
 def refused_value(patched: Any) -> ApiError:
     """The answer to a patch that leaves no object at all."""
     return _refused(
-        orjson.dumps(patched).decode(),
+        escaped(orjson.dumps(patched)).decode(),
         f"couldn't get version/kind; json parse error: json: cannot unmarshal {json_kind(patched)} into Go value of "
         r"""type struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }""",
     )
