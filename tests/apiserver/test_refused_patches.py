@@ -92,16 +92,17 @@ async def test_other_patches_show_what_they_made_of_the_object(
     ("patch", "content_type", "first"),
     [
         ({"data": {"a": 1}}, MERGE_PATCH, "name"),
-        ({"data": {"a": 1}, "metadata": {"labels": {"q": "1"}}}, MERGE_PATCH, "creationTimestamp"),
+        ({"data": {"a": 1}, "metadata": {"annotations": {"q": "1"}}}, MERGE_PATCH, "annotations"),
         ([{"op": "add", "path": "/data/a", "value": 1}], JSON_PATCH, "name"),
-        ([{"op": "test", "path": "/metadata/labels/b", "value": "<"}, {"op": "add", "path": "/data/a", "value": 1}],
-         JSON_PATCH, "creationTimestamp"),
+        ([{"op": "test", "path": "/metadata/annotations/b", "value": "<"},
+          {"op": "add", "path": "/data/a", "value": 1}],
+         JSON_PATCH, "annotations"),
     ],
 )  # fmt: skip
 async def test_what_a_patch_went_through_is_shown_in_order(
     client: Client, patch: object, content_type: str, first: str
 ) -> None:
-    made = config_map("web") | {"metadata": {"name": "web", "labels": {"b": "<"}}, "data": {"b": ""}}
+    made = config_map("web") | {"metadata": {"name": "web", "annotations": {"b": "<"}}, "data": {"b": ""}}
     await client.create(CONFIGMAPS, made, namespace="default")
     with pytest.raises(ApiError) as caught:
         await client.patch(CONFIGMAPS, "web", patch, namespace="default", content_type=content_type)
