@@ -225,7 +225,7 @@ class NonResource:
             return Response(301, b"", {**headers, "location": f"{path}?hash={tag}"})
         if asked == tag:  # the URL names the content: it may be kept for ever
             headers |= {"cache-control": "public, immutable", "expires": self._in_a_year()}
-        if call.request.headers.get("if-none-match") == headers["etag"]:
+        if _has_it(call.request.headers.get("if-none-match", ""), headers["etag"]):
             return Response(304, None, headers)
         return Response(200, orjson.loads(body) if call.request.in_process and kind == JSON else body, headers)
 
@@ -297,6 +297,11 @@ class NonResource:
         value = orjson.loads(body) if indented or call.request.in_process else None
         written = orjson.dumps(value, option=orjson.OPT_INDENT_2) if indented else body + b"\n" if ended else body
         return Response(200, value, told, wire=written) if call.request.in_process else Response(200, written, told)
+
+
+def _has_it(none_match: str, tag: str) -> bool:
+    """Whether a client has what has the tag: it may name several, or whatever there is (RFC 9110, If-None-Match)."""
+    return any(each.strip().removeprefix("W/") in ("*", tag) for each in none_match.split(","))
 
 
 def _cached(request: Request, document: dict[str, Any], kind: str) -> Response:

@@ -171,14 +171,14 @@ def check_method(resources: ResourceRegistry, path: str, method: str) -> None:
 
 def check_discovery_accept(resources: ResourceRegistry, path: str, accept: str) -> None:
     """Raises ApiError 406 where discovery is in no form that the header takes. The routes of the server's own versions
-    produce it; of custom ones, and of what groups there are, a handler and the aggregator make it, who negotiate."""
+    produce it; of custom ones, and of what groups there are, a handler and the aggregator make it. All negotiate, and
+    convert it to nothing."""
     if not accept:
         return
     parts = path.strip("/").split("/")
     if parts[0] == "api" or (len(parts) == 3 and _built_in(resources, parts[1])):
         _check_produced(accept, _PRODUCED)
-    else:
-        negotiate(accept)
+    negotiate(accept, converted=False)
 
 
 def check_service_accept(path: str, accept: str) -> None:

@@ -223,6 +223,30 @@ async def test_discovery_is_aggregated_for_who_likes_that_best(client: Client) -
             assert body["kind"] == ("APIGroupDiscoveryList" if aggregated else plain), (path, accept)
 
 
+@pytest.mark.parametrize("path", ["/api", "/apis", "/api/v1", "/apis/apps", "/apis/apps/v1"])
+async def test_what_tells_of_resources_is_converted_to_nothing(client: Client, path: str) -> None:
+    """(negotiation.DefaultEndpointRestrictions of pkg/endpoints/discovery)"""
+    for parameters in (
+        "g=x",
+        "v=v1",
+        "as=Table;g=meta.k8s.io;v=v1",
+        "as=APIGroupDiscoveryList;g=apidiscovery.k8s.io;v=v9",
+    ):
+        refused = await client.send("GET", path, headers={"accept": f"{JSON};{parameters}"})
+        assert refused.status == 406, (path, parameters)
+        assert refused.body["message"].startswith("only the following media types are accepted: application/json, ")
+        fallen_back = await client.send("GET", path, headers={"accept": f"{JSON};{parameters},{JSON}"})
+        assert fallen_back.status == 200, (path, parameters)
+
+
+async def test_who_has_an_openapi_document_need_not_get_it(client: Client) -> None:
+    for path in ("/openapi/v2", "/openapi/v3/apis/apps/v1"):
+        tag = (await client.send("GET", path)).headers["etag"]
+        rows = {tag: 304, "*": 304, f'"x", {tag}': 304, f"W/{tag}": 304, '"x"': 200, "": 200}
+        for header, code in rows.items():
+            assert (await client.send("GET", path, headers={"if-none-match": header})).status == code, (path, header)
+
+
 async def test_the_paths_of_openapi_are_in_order(client: Client) -> None:
     paths = list((await client.send("GET", "/openapi/v3")).body["paths"])
     assert paths == sorted(paths)

@@ -40,10 +40,11 @@ class Form(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def negotiate(accept: str, *, typed: bool = True, tables: bool = True) -> Form:
+def negotiate(accept: str, *, typed: bool = True, tables: bool = True, converted: bool = True) -> Form:
     """The form of an Accept header that this server makes and the client likes best; of those that it likes as well
     the first. Of what Go has no type for (`typed`), a custom object, only the metadata has a protobuf, and no Table has
-    one (handlers/rest.go AllowsMediaTypeTransform); nor has what is only answered and never kept (not `tables`).
+    one (handlers/rest.go AllowsMediaTypeTransform); nor has what is only answered and never kept (not `tables`). What
+    is no object has no other form (not `converted`).
 
     Raises ApiError 406.
     """
@@ -62,6 +63,8 @@ def negotiate(accept: str, *, typed: bool = True, tables: bool = True) -> Form:
             continue
         if not _CONVERTING & parameters.keys():
             return Form(served)
+        if not converted:
+            continue
         version = parameters.get("v", "")
         if kind in _FORMS and parameters.get("g") == _GROUP and version in _VERSIONS:
             return Form(served, kind, version)
