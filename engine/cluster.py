@@ -150,6 +150,7 @@ class Cluster:
             self.world,
             kubernetes_version=self.kubernetes_version,
             client_for=lambda certificate, user_agent: self.client(certificate, user_agent=user_agent),
+            address=self.address,
         )
         await self._run(components.start, components.stop)
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from engine.api.wire import ClientCertificate
 from engine.client import Client
+from engine.cluster_info_addon import ClusterInfoAddon
 from engine.config import ClusterConfig, Component
 from engine.controllers.manager import MANAGER, ControllerManager
 from engine.dns_addon import DnsAddon
@@ -36,7 +37,17 @@ def controller_identity(name: str) -> ClientCertificate:
 class Components:
     """Starts the parts that the configuration names, each with an identity of its own, and stops them."""
 
-    def __init__(self, config: ClusterConfig, world: World, *, kubernetes_version: str, client_for: ClientFor) -> None:
+    def __init__(
+        self,
+        config: ClusterConfig,
+        world: World,
+        *,
+        kubernetes_version: str,
+        client_for: ClientFor,
+        address: str = "",
+    ) -> None:
+        """`address` is where the API is served, "" for nowhere."""
+        self._address = address
         self._config = config
         self._world = world
         self._kubernetes_version = kubernetes_version
@@ -56,6 +67,9 @@ class Components:
         if Component.NETWORK in wanted:
             addon = DnsAddon(self._client_for(ADMIN, "kubeadm"), self._config.service_cidrs[0])
             await self._run(addon)
+        if Component.CONTROLLERS in wanted and self._address and self._config.root_ca:
+            client, is_alone = self._client_for(ADMIN, "kubeadm"), self._config.store != "etcd"
+            await self._run(ClusterInfoAddon(client, self._address, self._config.root_ca, keeps=is_alone))
 
     async def stop(self) -> None:
         """Stop all, also after a start that failed half-way. At once: a scheduler that is still there would hand Pods
