@@ -383,6 +383,13 @@ def test_an_element_without_a_key_that_is_stored_keeps_everybody_from_owning_any
         apply(owned, config, manager="me", force=False, now=T0, schema=schema, api_version="v1")
 
 
+def test_who_owns_nothing_goes_with_the_next_apply() -> None:
+    live = stored(applied(None, config_map(a="1"), "one"))
+    entry = {**live["metadata"]["managedFields"][0], "manager": "nobody", "fieldsV1": {}}
+    live["metadata"]["managedFields"].append(entry)
+    assert set(owners(applied(live, config_map(a="1"), "two"))) == {"one", "two"}
+
+
 def test_what_is_applied_of_the_status_changes_nothing_but_counts_as_a_change() -> None:
     made = stored(applied(None, deployment(1), "one"))
     shared = stored(applied(made, deployment(1), "two", now=LATER))

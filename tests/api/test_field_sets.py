@@ -9,7 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.api.apply.field_sets import MEMBER, SELF, FieldSet, canonical, difference, intersection, paths, union, valid
+from engine.api.apply.field_sets import (
+    MEMBER,
+    SELF,
+    FieldSet,
+    canonical,
+    difference,
+    in_order,
+    intersection,
+    paths,
+    union,
+    valid,
+)
 from engine.api.apply.steps import keys_step, path_text, value_step
 
 Path = tuple[str, ...]
@@ -65,6 +76,12 @@ def test_what_does_not_change_is_the_operand_itself(left: set[Path], right: set[
 @given(SETS, SETS)
 def test_steps_are_in_order(left: set[Path], right: set[Path]) -> None:
     assert list(paths(union(of(left), of(right)))) == list(paths(of(left | right)))
+
+
+def test_values_that_are_lists_and_maps_are_in_order() -> None:
+    steps = ["v:1", 'v:"a"', "v:[]", "v:[1]", "v:[1,2]", "v:[10]", "v:{}", 'v:{"a":2}', 'v:{"a":10}', "v:null"]
+    fields: FieldSet = {step: {} for step in reversed(steps)}
+    assert list(in_order(fields)) == steps
 
 
 def test_how_paths_are_shown() -> None:

@@ -270,10 +270,9 @@ def _taken(managers: Managers, difference_: Difference) -> Managers:
     for identity, owned in managers.items():
         changed, removed = difference_.in_version(owned.api_version)
         fields = difference(difference(owned.fields, changed), removed)
-        if fields is owned.fields:
-            kept[identity] = owned
-        elif fields:
-            kept[identity] = Owned(fields, owned.api_version, owned.time)
+        if fields:
+            same_fields = fields is owned.fields
+            kept[identity] = owned if same_fields else Owned(fields, owned.api_version, owned.time)
     return kept
 
 

@@ -76,7 +76,11 @@ def _value_rank(value: Any) -> tuple[int, Any]:
         return 0, value
     if isinstance(value, str):
         return 1, value
-    return 5 if value is None else 3 if isinstance(value, list) else 4, orjson.dumps(value)
+    if isinstance(value, list):
+        return 3, [_value_rank(item) for item in value]
+    if isinstance(value, dict):
+        return 4, [(key, _value_rank(value[key])) for key in sorted(value)]
+    return 5, None
 
 
 def path_text(path: tuple[str, ...]) -> str:
