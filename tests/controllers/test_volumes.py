@@ -138,6 +138,21 @@ async def test_a_class_provisions_and_deletes(world: World) -> None:
         await cluster.gone(VOLUMES, name, None)
 
 
+async def test_a_claim_that_waits_does_not_tell_of_it_for_volumes_that_cannot_serve_it(world: World) -> None:
+    async with running(world) as cluster:
+        await make_claim(cluster, claim(storage_class="manual"))
+        for number in range(30):
+            spec: Object = {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/a"}}
+            volume = {"metadata": {"name": f"v{number}"}, "spec": {**spec, "storageClassName": "other"}}
+            await cluster.admin.create(VOLUMES, volume)
+        await world.clock.sleep(5)
+        told = [each for each in await cluster.objects(EVENTS) if each["involvedObject"]["name"] == "data"]
+        assert [each["count"] for each in told] == [1]
+        spec = {**spec, "storageClassName": "manual"}
+        await cluster.admin.create(VOLUMES, {"metadata": {"name": "fits"}, "spec": spec})
+        assert (await in_phase(cluster, "Bound"))["spec"]["volumeName"] == "fits"
+
+
 async def test_a_recycled_volume_is_emptied_by_a_pod_and_free_again(world: World) -> None:
     async with running(world) as cluster:
 

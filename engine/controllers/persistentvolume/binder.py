@@ -98,8 +98,13 @@ class PersistentVolumeBinder(Controller):
         if reference.get("name"):
             keys.append(f"claim/{reference.get('namespace')}/{reference['name']}")
         elif new is not None:
-            keys += [f"claim/{claim_key(c)}" for c in self._claims.list() if not c["spec"].get("volumeName")]
+            waiting = [claim for claim in self._claims.list() if not claim["spec"].get("volumeName")]
+            keys += [f"claim/{claim_key(claim)}" for claim in waiting if self._serves(new, claim)]
         return keys
+
+    def _serves(self, volume: Object, claim: Object) -> bool:
+        """Whether a claim need be looked at for a volume: those that wait tell of it each time."""
+        return best_match([volume], claim, prebound_only=self._waits_for_consumer(claim)) is not None
 
     async def reconcile(self, key: str) -> None:
         kind, _, rest = key.partition("/")
