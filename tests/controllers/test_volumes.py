@@ -142,7 +142,11 @@ async def test_a_claim_that_waits_does_not_tell_of_it_for_volumes_that_cannot_se
     async with running(world) as cluster:
         await make_claim(cluster, claim(storage_class="manual"))
         for number in range(30):
-            spec: Object = {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/a"}}
+            spec: Object = {
+                "capacity": {"storage": "1Gi"},
+                "accessModes": ["ReadWriteOnce"],
+                "hostPath": {"path": "/a"},
+            }
             volume = {"metadata": {"name": f"v{number}"}, "spec": {**spec, "storageClassName": "other"}}
             await cluster.admin.create(VOLUMES, volume)
         await world.clock.sleep(5)
@@ -159,12 +163,19 @@ async def test_a_recycled_volume_is_emptied_by_a_pod_and_free_again(world: World
         async def recycler() -> Object | None:
             return await cluster.find(PODS, "recycler-for-old")
 
+        async def told_of_recycler(phase: str) -> bool:
+            return f"Recycler pod: {phase}" in await cluster.events("RecyclerPod")
+
         async def given_back(phase: str) -> None:
             await make_claim(cluster, claim(storage_class="manual"))
             await in_phase(cluster, "Bound")
             await cluster.admin.delete(CLAIMS, "data", namespace="default")
             await cluster.eventually("the recycler", recycler)
             assert (await volume_in_phase(cluster, "Released", "old"))["spec"]["claimRef"]["name"] == "data"
+            told: Object = {"metadata": {"generateName": "e-"}, "type": "Warning", "reason": "Any", "message": phase}
+            told["involvedObject"] = {"kind": "Pod", "name": "recycler-for-old", "namespace": "default"}
+            await cluster.admin.create(EVENTS, told, namespace="default")
+            await cluster.eventually("what is told", lambda: told_of_recycler(phase))
             status = {"status": {"phase": phase}}
             await cluster.admin.patch(PODS, "recycler-for-old", status, namespace="default", subresource="status")
 

@@ -62,7 +62,7 @@ class PersistentVolumeBinder(Controller):
         self._classes = self.lister(STORAGE_CLASSES)
         self._pods = self.lister(PODS)
         self._state = VolumeState(self.client, self.recorder, self.clock)
-        self._reclaimer = Reclaimer(self.client, self.recorder, self._pods, self._state)
+        self._reclaimer = Reclaimer(self.client, self.recorder, self._pods, self._state, self._tasks)
         self.index(PODS, _BY_CLAIM, claims_of)
         self.watch(CLAIMS, self._claim_changed)
         self.watch(VOLUMES, self._volume_changed)

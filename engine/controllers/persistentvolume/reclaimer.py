@@ -6,11 +6,12 @@ Upstream waits for a recycler in a goroutine; here the Pod is all that is known 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from engine.api.errors import ApiError
 from engine.api.persistent_volumes import VOLUMES
-from engine.api.types import GVR, PODS, Object
+from engine.api.types import EVENTS, GVR, PODS, Object
 from engine.client import NORMAL, Client, EventRecorder, Lister
 from engine.controllers.persistentvolume.objects import annotations_of
 from engine.controllers.persistentvolume.reclaiming import (
@@ -23,11 +24,15 @@ from engine.controllers.persistentvolume.reclaiming import (
     recycler_name,
 )
 from engine.controllers.persistentvolume.volume_state import VolumeState
+from engine.tasks import Supervisor
 
 
 class Reclaimer:
-    def __init__(self, client: Client, recorder: EventRecorder, pods: Lister, state: VolumeState) -> None:
-        self._client, self._recorder, self._pods, self._state = client, recorder, pods, state
+    def __init__(
+        self, client: Client, recorder: EventRecorder, pods: Lister, state: VolumeState, tasks: Supervisor
+    ) -> None:
+        self._client, self._recorder, self._pods, self._state, self._tasks = client, recorder, pods, state, tasks
+        self._telling: dict[str, asyncio.Task[None]] = {}
 
     async def reclaim(self, volume: Object, used_by: Sequence[str]) -> bool:
         """`used_by` names the Pods that still run with its claim. True where a recycler is at work."""
@@ -65,6 +70,8 @@ class Reclaimer:
         if phase not in ("Succeeded", "Failed") or pod["metadata"].get("deletionTimestamp"):
             return True
         await self._gone(PODS, name, RECYCLERS_NAMESPACE)
+        if (telling := self._telling.pop(name, None)) is not None:
+            telling.cancel()
         if phase == "Failed":
             await self._state.fail(volume, "VolumeFailedRecycle", failure_of(pod))
             return False
@@ -82,7 +89,25 @@ class Reclaimer:
         except ApiError as error:
             if error.code != 409:
                 raise
+        else:
+            name = pod["metadata"]["name"]
+            self._telling[name] = self._tasks.spawn(self._tell(volume, name), f"events of {name}")
         return True
+
+    async def _tell(self, volume: Object, pod: str) -> None:
+        """What is told of the recycler is told of the volume."""
+        selector = f"involvedObject.kind=Pod,involvedObject.name={pod}"
+        try:
+            async with await self._client.watch(
+                EVENTS, namespace=RECYCLERS_NAMESPACE, field_selector=selector
+            ) as events:
+                async for event in events:
+                    if event.type == "ADDED":
+                        told = event.object
+                        message = f"Recycler pod: {told.get('message', '')}"
+                        self._recorder.event(volume, told.get("type", NORMAL), "RecyclerPod", message)
+        except (ApiError, ConnectionError):
+            return  # it ends, or fails, untold
 
     async def _gone(self, resource: GVR, name: str, namespace: str | None) -> None:
         try:
