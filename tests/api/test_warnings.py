@@ -10,6 +10,7 @@ from engine.api.warnings import deprecation, warnings_on_create, warnings_on_sta
 from tests.api.objects import DEPLOYMENT, JOB, POD, SERVICE, container, deployment, info, pod, prepared, service
 
 ENDPOINTS = GVK("", "v1", "Endpoints")
+QUOTA = GVK("", "v1", "ResourceQuota")
 
 CASES: dict[str, tuple[Object, list[str]]] = {
     "nothing": (pod(), []),
@@ -364,6 +365,29 @@ OTHERS: dict[str, tuple[GVK, Object, list[str]]] = {
             "namespaces to isolate access to mounted secrets"
         ],
     ),
+    "a quota of more requests than limits": (
+        QUOTA,
+        {
+            "metadata": {"name": "a"},
+            "spec": {
+                "hard": {
+                    "cpu": "2",
+                    "limits.cpu": "1",
+                    "requests.memory": "3Gi",
+                    "memory": "1Gi",
+                    "limits.memory": "2Gi",
+                    "storage": "9Gi",
+                    "limits.storage": "1Gi",
+                    "requests.ephemeral-storage": "2Gi",
+                    "limits.ephemeral-storage": "2Gi",
+                }
+            },
+        },
+        [
+            "ResourceQuota cpu (2) should be less than limits.cpu (1)",
+            "ResourceQuota requests.memory (3Gi) should be less than limits.memory (2Gi)",
+        ],
+    ),
     "a Job of very many indexes": (
         JOB,
         {
@@ -419,6 +443,15 @@ STATUS: dict[str, tuple[GVK, Object, list[str]]] = {
 def test_a_changed_status(name: str) -> None:
     gvk, obj, expected = STATUS[name]
     assert warnings_on_status_update(info(gvk), obj) == expected
+
+
+def test_a_quota_is_warned_of_when_it_is_new_and_since_1_35() -> None:
+    quota: Object = {"metadata": {"name": "a"}, "spec": {"hard": {"requests.cpu": "2", "limits.cpu": "1"}}}
+    assert warnings_on_update(info(QUOTA), quota, {**quota, "spec": {}}) == []
+    for release, expected in (("1.34", 0), ("1.35", 1)):
+        older = ResourceRegistry.for_version(release).by_kind(QUOTA)
+        assert older is not None
+        assert len(warnings_on_create(older, quota)) == expected
 
 
 def test_a_changed_service_is_warned_of_like_a_new_one() -> None:

@@ -15,7 +15,7 @@ from engine.api.resource_table import APIEXTENSIONS, DISCOVERY, FLOWCONTROL, NET
 from engine.api.resources import ResourceInfo
 from engine.api.static_names import name_warnings
 from engine.api.types import GVK, Object
-from engine.api.warnings import addresses, custom, devices, networking, nodes, storage, workloads
+from engine.api.warnings import addresses, custom, devices, networking, nodes, quotas, storage, workloads
 
 # Kind -> since when it is deprecated, when it went, and what to use.
 _DEPRECATED: Mapping[GVK, tuple[tuple[int, int], str, str]] = {
@@ -53,10 +53,13 @@ _ALWAYS: Mapping[tuple[str, str], Callable[[Object], list[str]]] = {
 _ON_CREATE: Mapping[tuple[str, str], Callable[[Object], list[str]]] = {
     **_ALWAYS,
     **workloads.ON_CREATE,
+    ("", "ResourceQuota"): quotas.resource_quota,
     ("", "ServiceAccount"): workloads.service_account,
     (APIEXTENSIONS, "CustomResourceDefinition"): custom.definition,
     (NETWORKING, "Ingress"): networking.ingress,
 }
+# Of which an older release says nothing yet.
+_SINCE: Mapping[tuple[str, str], tuple[int, int]] = {("", "ResourceQuota"): (1, 35)}
 _ON_CREATE_ALIKE: Mapping[tuple[str, str], Callable[[Object], list[str]]] = {("", "Pod"): workloads.pod_name}
 
 _ON_UPDATE: Mapping[tuple[str, str], Callable[[Object, Object], list[str]]] = {
@@ -100,7 +103,10 @@ def warnings_on_create(info: ResourceInfo, obj: Object, *, alike: bool = False) 
     """`alike` says that there is nothing to warn of but, perhaps, the name (engine.api.alike_pods)."""
     if info.extension is not None:
         return custom.resource(obj)
-    found = (_ON_CREATE_ALIKE if alike else _ON_CREATE).get((info.gvr.group, info.kind))
+    kind = (info.gvr.group, info.kind)
+    found = (_ON_CREATE_ALIKE if alike else _ON_CREATE).get(kind)
+    if kind in _SINCE and info.release < _SINCE[kind]:
+        found = None
     told = [*name_warnings(info, obj.get("metadata", {}).get("name", "")), *rule_warnings(info, obj)]
     return [*told, *found(obj)] if found is not None else told
 
