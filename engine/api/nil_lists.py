@@ -42,6 +42,9 @@ _NILS: Mapping[tuple[str, str], tuple[_Nil, ...]] = {
     ("flowcontrol.apiserver.k8s.io/v1", "FlowSchema"): (
         _Nil(_RESOURCES, "namespaces", ("verbs", "apiGroups", "resources", "clusterScope")),
     ),
+    ("authentication.k8s.io/v1", "TokenRequest"): (
+        _Nil(("spec",), "boundObjectRef", ("audiences", "expirationSeconds")),
+    ),
     ("v1", "LimitRange"): (_Nil(("spec",), "limits"),),
     ("apps/v1", "ControllerRevision"): (_Nil((), "revision", (*_TYPE, "data"), 0),),
     ("apps/v1", "StatefulSet"): (

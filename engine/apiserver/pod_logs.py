@@ -5,7 +5,7 @@ Source: pkg/registry/core/pod/rest/log.go and strategy.go (LogLocation), pkg/kub
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -80,6 +80,9 @@ def _moment(text: str) -> datetime | None:
         raise bad_request(str(error)) from None
 
 
+CheckNode = Callable[[str], Awaitable[None]]
+
+
 class PodLogs:
     """Answers log requests; a `Connector`'s part."""
 
@@ -90,12 +93,13 @@ class PodLogs:
         """What is asked of the log of the Pod with this name, which need not be there. Raises ApiError 400 or 422."""
         return LogOptions.of(request, self._world.clock.now(), name)
 
-    def answer(self, request: Request, pod: Object, options: LogOptions) -> Response:
-        """Raises ApiError 400 in the kubelet's words, 500 where the node does not answer."""
+    async def answer(self, request: Request, pod: Object, options: LogOptions, check: CheckNode) -> Response:
+        """Raises ApiError 400 in the kubelet's words, 404 where there is no node, 500 where it does not answer."""
         container = container_named(pod, options.container)
         node = (pod.get("spec") or {}).get("nodeName")
         if not node:
             return Response(204, b"")
+        await check(node)
         source = _Source(self._log(pod, node, container, options), options)
         first = source.read()
         follow = options.follow and not source.closed

@@ -45,11 +45,13 @@ from engine.apiserver.registry.representation import (
     negotiate_stream,
     represent,
 )
+from engine.apiserver.registry.scale import named_by_scale
 from engine.apiserver.registry.update import UPDATE_ATTEMPTS, Updater
 from engine.apiserver.registry.update_rules import created_by_update
 from engine.apiserver.registry.watch import WatchOpener
 from engine.apiserver.resource_metrics import ResourceMetrics
 from engine.apiserver.routing import away, check_accept, check_route
+from engine.apiserver.streaming.nodes import check_node
 from engine.apiserver.streaming.proxy import PodProxy
 from engine.apiserver.streams import MappedEvents
 
@@ -275,7 +277,9 @@ class Rest:
             return Response(201, await action.post(call, WriteOptions.of(call.request, "create")))
         facet = _facet(info, request.subresource)
         if verb == "get":
-            return self._shown(call, info, form, body=facet.show(await self.reader.get(call)), status=200)
+            with named_by_scale(info, request):
+                found = await self.reader.get(call)
+            return self._shown(call, info, form, body=facet.show(found), status=200)
         if verb == "patch":
             if call.trail is not None:
                 call.trail.patched_with(call.request)
@@ -294,7 +298,8 @@ class Rest:
 
         try:
             if of_log is not None:
-                return self.logs.answer(call.request, await find(), of_log)
+                check = partial(check_node, self.backend, call)
+                return await self.logs.answer(call.request, await find(), of_log, check)
             if self.connector is None:
                 what = f"{call.info.subresource} is not served by the nodes of this cluster"
                 raise ApiError(501, "NotImplemented", what, details={})

@@ -21,6 +21,11 @@ ROWS: dict[str, tuple[str, Object, Object]] = {
         {"metadata": {}, "rules": None, "aggregationRule": {}},
     ),
     "a role with rules": (f"{RBAC}/Role", {"rules": [{"verbs": ["get"]}]}, {"rules": [{"verbs": ["get"]}]}),
+    "a token that is bound to nothing": (
+        "authentication.k8s.io/v1/TokenRequest",
+        {"spec": {"audiences": ["a"], "expirationSeconds": 3600}},
+        {"spec": {"audiences": ["a"], "expirationSeconds": 3600, "boundObjectRef": None}},
+    ),
     "a slice of no endpoints": (
         "discovery.k8s.io/v1/EndpointSlice",
         {"metadata": {}, "addressType": "IPv4"},

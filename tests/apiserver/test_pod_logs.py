@@ -5,7 +5,7 @@ from typing import Any, cast
 import pytest
 
 from engine.api.errors import ApiError
-from engine.api.types import PODS, Object
+from engine.api.types import NODES, PODS, Object
 from engine.client import Client
 from engine.clock import VirtualClock
 from engine.streaming import LogLine, NodeStreams, StreamError, Target
@@ -42,6 +42,7 @@ class Log:
 
 @pytest.fixture
 async def log(client: Client, world: World, default_account: Object) -> Log:
+    await client.create(NODES, {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-1"}})
     await client.create(PODS, pod(nodeName="node-1"), namespace="default")
     log = Log(world)
     for second in range(3):
@@ -82,6 +83,11 @@ async def test_the_kubelet_may_have_none(client: Client, log: Log, world: World)
     assert (response.status, response.body["reason"], response.body["message"]) == (400, "BadRequest", why)
     world.streams.withdraw("node-1")
     assert (await client.send("GET", PATH)).status == 500
+    await client.delete(NODES, "node-1")
+    for what in ("log", "exec", "attach"):
+        gone = await client.send("GET", PATH.replace("log", what), query={"stdout": ["1"]})
+        told = (gone.status, gone.body["reason"], gone.body["message"], gone.body["details"])
+        assert told == (404, "NotFound", 'pods "node-1" not found', {"kind": "pods", "name": "node-1"}), what
 
 
 async def test_which_container(client: Client, world: World, default_account: Object) -> None:

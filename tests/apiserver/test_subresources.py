@@ -25,6 +25,24 @@ async def bind(client: Client, name: str, node: str, **metadata: object) -> Obje
     return await client.create(PODS, sent, namespace="default", name=name, subresource="binding")
 
 
+@pytest.mark.parametrize(
+    ("path", "resource"),
+    [
+        ("/api/v1/namespaces/default/replicationcontrollers", "replicationcontrollers/scale.autoscaling"),
+        ("/apis/apps/v1/namespaces/default/deployments", "deployments/scale.apps"),
+        ("/apis/apps/v1/namespaces/default/replicasets", "replicasets/scale.apps"),
+        ("/apis/apps/v1/namespaces/default/statefulsets", "statefulsets.apps"),
+    ],
+)
+async def test_a_scale_of_nothing_is_told_by_the_name_of_the_subresource(
+    client: Client, path: str, resource: str
+) -> None:
+    read = await client.send("GET", f"{path}/none/scale")
+    assert (read.status, read.body["message"]) == (404, f'{resource} "none" not found')
+    patched = await client.send("PATCH", f"{path}/none/scale", body={"spec": {}}, headers={"content-type": MERGE_PATCH})
+    assert patched.body["message"] == f'{resource.replace("/scale", "").removesuffix(".autoscaling")} "none" not found'
+
+
 async def test_a_scale_is_a_view_of_the_object(client: Client) -> None:
     made = await client.create(DEPLOYMENTS, deployment(replicas=3), namespace="default")
     scale = await client.get(DEPLOYMENTS, "web", namespace="default", subresource="scale")

@@ -7,7 +7,7 @@ import base64
 
 import pytest
 
-from engine.api.types import PODS, Object
+from engine.api.types import NODES, PODS, Object
 from engine.api.wire import Request, Response
 from engine.apiserver.server import ApiServer
 from engine.client import Client
@@ -23,6 +23,7 @@ BEARER = "base64url.bearer.authorization.k8s.io."
 
 @pytest.fixture
 async def log(client: Client, world: World, default_account: Object) -> Log:
+    await client.create(NODES, {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-1"}})
     await client.create(PODS, pod(nodeName="node-1"), namespace="default")
     log = Log(world)
     log.write(0, "line 0")

@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from engine.api.apply.scale_owners import ReplicasPath, owners_with_scale, scale_owners
-from engine.api.errors import conflict, field_invalid, invalid
+from engine.api.errors import ApiError, conflict, field_invalid, invalid, not_found
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object
 from engine.apiserver.registry.facet import SCALE
+from engine.apiserver.request_info import RequestInfo
+
+# By which group they name themselves.
+_GROUPS = {"deployments.apps": "apps", "replicasets.apps": "apps", "replicationcontrollers": "autoscaling"}
+
+
+@contextmanager
+def named_by_scale(info: ResourceInfo, request: RequestInfo) -> Iterator[None]:
+    """Whose scale is not there is told by the subresource's name where ScaleREST.Get makes the error itself."""
+    try:
+        yield
+    except ApiError as error:
+        group = _GROUPS.get(info.gvr.group_resource)
+        if error.reason != "NotFound" or request.subresource != "scale" or group is None:
+            raise
+        place = info.gvr._replace(group=group, resource=f"{info.gvr.resource}/scale")
+        raise not_found(place, request.name) from None
 
 
 def scale_metadata(obj: Object) -> Object:

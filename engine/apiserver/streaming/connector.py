@@ -18,6 +18,7 @@ from engine.apiserver.call import Call
 from engine.apiserver.handshake import agreed, protocols_offered, wants_upgrade
 from engine.apiserver.pod_logs import container_named
 from engine.apiserver.registry.options import flag
+from engine.apiserver.streaming.nodes import check_node
 from engine.apiserver.streaming.port_forward import CHANNELS, SPDY, TUNNEL, ChannelPortForward, Open, SpdyPortForward
 from engine.apiserver.streaming.remote_command import PROTOCOLS, STDERR, STDIN, STDOUT, RemoteCommand
 from engine.apiserver.streaming.spdy_command import SPDY_PROTOCOLS, SpdyCommand
@@ -51,6 +52,7 @@ class NodeConnector:
         node = (pod.get("spec") or {}).get("nodeName", "")
         if not node:
             raise bad_request(f"pod {call.info.name} does not have a host assigned")
+        await check_node(self._backend, call, node)
         if not wants_upgrade(call.request):
             raise bad_request("Upgrade request required")
         streams = self._backend.world.streams.find(node)
