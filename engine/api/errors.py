@@ -103,6 +103,18 @@ def summary_of(body: bytes) -> str:
     return f"{shown} ..." if len(body) > _SHOWN else shown
 
 
+class OtherVersion(ApiError):
+    """An object of a custom kind that says another API version than that of the request."""
+
+    def __init__(self, found: str, wanted: str) -> None:
+        self.found = found
+        super().__init__(
+            400,
+            "BadRequest",
+            f"the API version in the data ({found}) does not match the expected API version ({wanted})",
+        )
+
+
 def bad_request(message: str) -> ApiError:
     return ApiError(400, "BadRequest", message)
 

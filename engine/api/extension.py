@@ -6,7 +6,7 @@ through this protocol, so that the tables' modules need not know of them. `engin
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from engine.api.errors import Cause
@@ -70,9 +70,10 @@ class Extension(Protocol):
         ...
 
     def problems(
-        self, new: Object, old: Object | None, warned: list[str], *, status: bool = False
+        self, new: Object, old: Object | None, warned: list[str], *, known: Sequence[Cause] = (), status: bool = False
     ) -> Work[list[Cause]]:
-        """What is wrong with an object besides its metadata; `warned` gets what is let be, as it was so before.
+        """What is wrong with an object besides its metadata, of which `known` is; `warned` gets what is let be, as it
+        was so before.
 
         `status`: of a write of the status alone the rest is not looked at, nor resources in it that are embedded.
         """

@@ -169,12 +169,17 @@ async def test_what_is_let_be_is_warned_of(client: Client) -> None:
     made = _definition(schema)
     field["format"], schema["properties"]["n"] = "colour", {"type": "integer", "format": "int32"}
     assert await _warnings(client, "POST", definitions, made) == ['unrecognized format "colour"']
-    new: Object = {**_cron_tab(a="old"), "metadata": {"name": "a", "finalizers": ["e.org/a", "orphan", "e.org"]}}
-    plain = (
+    new: Object = {
+        **_cron_tab(a="old"),
+        "metadata": {"name": "a", "finalizers": ["e.org/a", "orphan", "e.org", "mine"]},
+    }
+    new["metadata"]["finalizers"].append("kubernetes")
+    assert await _warnings(client, "POST", path, new) == [
         'metadata.finalizers: "e.org": prefer a domain-qualified finalizer name including a path (/) to avoid '
-        "accidental conflicts with other finalizer writers"
-    )
-    assert await _warnings(client, "POST", path, new) == [plain]
+        "accidental conflicts with other finalizer writers",
+        'metadata.finalizers: "mine": prefer a domain-qualified finalizer name to avoid accidental conflicts with '
+        "other finalizer writers",
+    ]
     field.update(strict)
     assert await _warnings(client, "PATCH", f"{definitions}/{NAME}", {"spec": made["spec"]}) == []
     assert await _warnings(client, "PATCH", f"{path}/a", {"spec": {"b": "new"}}) == [
@@ -619,3 +624,34 @@ async def test_what_go_cannot_tell_from_nothing_is_not_kept(client: Client) -> N
     assert kept["schema"]["openAPIV3Schema"]["properties"]["node"] == {"type": "string", "maxLength": 0}
     assert "deprecated" not in kept
     assert "preserveUnknownFields" not in created["spec"]
+
+
+async def test_a_status_is_told_of_by_places_in_it_and_a_patch_that_says_another_version_by_that(
+    client: Client,
+) -> None:
+    made = _definition(subresources={"status": {}})
+    made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["status"] = {
+        "type": "object",
+        "properties": {"seen": {"type": "integer"}},
+    }
+    await client.create(DEFINITIONS, made)
+    await client.create(CRON_TABS, {**_cron_tab(), "metadata": {"name": "a"}}, namespace="default")
+    path = f"{CRON_TABS.path('default')}/a"
+    for where, patch, wrong in (
+        (
+            f"{path}/status",
+            {"status": {"seen": "x"}},
+            'status.seen: Invalid value: "string": seen in body must be of type integer: "string"',
+        ),
+        (path, {"apiVersion": f"{GROUP}/v9"}, f'apiVersion: Invalid value: "{GROUP}/v9": must be {GROUP}/v1'),
+    ):
+        answer = await client.send("PATCH", where, body=orjson.dumps(patch), headers={"content-type": MERGE_PATCH})
+        assert (answer.status, answer.body["message"]) == (422, f'CronTab.{GROUP} "a" is invalid: {wrong}')
+
+
+async def test_rules_are_not_asked_about_an_object_without_a_name(client: Client) -> None:
+    schema: Object = {**SCHEMA, "x-kubernetes-validations": [{"rule": "self.replicas > 0"}]}
+    await client.create(DEFINITIONS, _definition(schema))
+    with pytest.raises(ApiError) as wrong:
+        await client.create(CRON_TABS, {**_cron_tab(), "metadata": {}}, namespace="default")
+    assert [cause["field"] for cause in (wrong.value.details or {})["causes"]] == ["metadata.name", "<nil>"]

@@ -65,7 +65,7 @@ def found_by(path: JsonPath, obj: Object) -> list[Any]:
 def _cell(path: JsonPath, kind: str) -> Callable[[Row], Any]:
     def cell(row: Row) -> Any:
         found = found_by(path, row.object)
-        return _shown(found[0] if len(found) == 1 else found, kind, row) if found else None
+        return _shown(found[0], kind, row) if found else None  # the first of what it leads to stands for all
 
     return cell
 

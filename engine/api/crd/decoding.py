@@ -6,7 +6,6 @@ Values are not type-checked here, which validation does. Source: apiextensions-a
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any
 
 import orjson
@@ -16,7 +15,7 @@ from engine.api.crd.object_meta import MalformedError, NotCoercedError, coerced,
 from engine.api.crd.pruning import prune
 from engine.api.crd.structural import Structural
 from engine.api.decoders import as_float, json_type
-from engine.api.errors import ApiError, KindMissing, bad_request, field_invalid, invalid
+from engine.api.errors import ApiError, KindMissing, OtherVersion, bad_request, field_invalid, invalid
 from engine.api.golang.floats import WholeFloat
 from engine.api.json_objects import duplicates
 from engine.api.schema import Definitions
@@ -25,15 +24,13 @@ from engine.api.types import GVK, Object
 _EXACT = 2**63
 
 
-def decode_custom(
-    definitions: Definitions, schema: Structural, value: Any, *, gvk: GVK, versions: Collection[str]
-) -> tuple[Object, list[str]]:
+def decode_custom(definitions: Definitions, schema: Structural, value: Any, *, gvk: GVK) -> tuple[Object, list[str]]:
     """Raises ApiError 400, or 422 for an object of another kind."""
     if not isinstance(value, dict):
         raise bad_request(
             f"json: cannot unmarshal {json_type(value, 'object')} into Go value of type map[string]interface {{}}"
         )
-    _check_kind(value, gvk, versions)
+    _check_kind(value, gvk)
     strict: list[str] = []
     duplicates(value, (), strict)
     strict = [*dict.fromkeys(strict)]
@@ -77,27 +74,14 @@ def _refused(gvk: GVK, text: str) -> ApiError:
     return bad_request(f'{gvk.kind} in version "{gvk.version}" cannot be handled as a {gvk.kind}: {text}')
 
 
-def _check_kind(value: Object, gvk: GVK, versions: Collection[str]) -> None:
-    """`versions` are all that the definition has. Raises ApiError."""
+def _check_kind(value: Object, gvk: GVK) -> None:
+    """Raises ApiError."""
     kind, api_version = value.get("kind"), value.get("apiVersion")
     api_version = api_version if isinstance(api_version, str) else ""
     if not isinstance(kind, str) or not kind or api_version.count("/") > 1:
         raise KindMissing(gvk.kind, orjson.dumps(value).decode())
-    group, _, version = api_version.rpartition("/")
-    if group != gvk.group:
-        raise bad_request(
-            f'{kind} in version "{version}" cannot be handled as a {gvk.kind}: {group}/{version}, Kind={kind} is '
-            f'unstructured and is not suitable for converting to "{gvk.api_version}"'
-        )
-    if version not in versions:
-        raise bad_request(
-            f'{kind} in version "{version}" cannot be handled as a {gvk.kind}: request to convert CR from an invalid '
-            f"group/version: {api_version}"
-        )
-    if version != gvk.version:
-        raise bad_request(
-            f"the API version in the data ({api_version}) does not match the expected API version ({gvk.api_version})"
-        )
+    if api_version != gvk.api_version:
+        raise OtherVersion(api_version, gvk.api_version)
     if kind != gvk.kind:
         metadata = value.get("metadata")
         name = metadata.get("name") if isinstance(metadata, dict) else ""

@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from engine.api.crd.embedded import check_embedded
-from engine.api.crd.number_ranges import NOWHERE
 from engine.api.crd.object_meta import NotCoercedError, coerced
 from engine.api.crd.pruning import prune, prune_value
 from engine.api.crd.structural import META_FIELDS, MISSING, Structural
-from engine.api.crd.values import check_value
+from engine.api.crd.values import check_value, within
 from engine.api.errors import Cause
 from engine.api.schema import load_definitions
 from engine.api.turns import at_once
@@ -117,7 +116,7 @@ def _wrong_values(schema: Structural, value: Any, path: str) -> Problems:
     the structure says nothing of its type (ToKubeOpenAPI)."""
     found = Problems()
     check_value(Structural(_open(schema.raw)), value, "", found)
-    found[:] = [cause._replace(field=_within(path, cause.field)) for cause in found]
+    found[:] = [cause._replace(field=within(path, cause.field)) for cause in found]
     return found
 
 
@@ -130,10 +129,6 @@ def _open(raw: Mapping[str, Any]) -> Mapping[str, Any]:
     if made.get("properties"):
         made["properties"] = {name: _open(node) for name, node in made["properties"].items()}
     return made
-
-
-def _within(path: str, field: str) -> str:
-    return path if field in ("", NOWHERE) else f"{path}.{field.removeprefix('.')}"
 
 
 def _unknown(schema: Structural, value: Any) -> bool:

@@ -8,7 +8,7 @@ import orjson
 
 from engine.api.crd import formats, patterns
 from engine.api.crd.correlation import correlated, unchanged
-from engine.api.crd.number_ranges import ranged
+from engine.api.crd.number_ranges import NOWHERE, ranged
 from engine.api.crd.numbers import check_number, in_body, is_whole
 from engine.api.crd.structural import MISSING, Structural
 from engine.api.errors import Cause, field_invalid, field_not_supported, field_type_invalid
@@ -193,6 +193,11 @@ def _check_object(schema: Structural, value: dict[str, Any], path: str, problems
         if name not in value:
             problems.required(_below(path, name))
     return made
+
+
+def within(path: str, field: str) -> str:
+    """Where a field is of a value that is at a path, and was checked by itself."""
+    return path if field in ("", NOWHERE) else f"{path}.{field.removeprefix('.')}"
 
 
 def _below(path: str, key: str) -> str:

@@ -23,7 +23,7 @@ from engine.api.crd.published import list_name, published, published_list, publi
 from engine.api.crd.repairing import repaired
 from engine.api.crd.scale_rules import check_scale
 from engine.api.crd.structural import MISSING, Structural
-from engine.api.crd.values import check_value
+from engine.api.crd.values import check_value, within
 from engine.api.errors import Cause, field_invalid
 from engine.api.extension import ScalePaths
 from engine.api.jsonpath import JsonPath
@@ -59,7 +59,6 @@ class CustomVersion:
         spec = definition["spec"]
         self._definitions = definitions
         self._definition = definition
-        self._versions = frozenset(each["name"] for each in spec["versions"])
         self._spec = version
         self.names: Object = (definition.get("status") or {}).get("acceptedNames") or spec["names"]
         self.gvk = GVK(spec["group"], version["name"], self.names["kind"])
@@ -150,7 +149,7 @@ class CustomVersion:
     # -- objects
 
     def decode(self, value: Any) -> tuple[Object, list[str]]:
-        return decode_custom(self._definitions, self.structural, value, gvk=self.gvk, versions=self._versions)
+        return decode_custom(self._definitions, self.structural, value, gvk=self.gvk)
 
     def complete(self, obj: Object) -> None:
         filled = completed(self.structural, obj)
@@ -167,7 +166,7 @@ class CustomVersion:
         return Validator.of(self.structural)
 
     def problems(
-        self, new: Object, old: Object | None, warned: list[str], *, status: bool = False
+        self, new: Object, old: Object | None, warned: list[str], *, known: Sequence[Cause] = (), status: bool = False
     ) -> Work[list[Cause]]:
         problems = Problems()
         content = _content(new)
@@ -175,7 +174,8 @@ class CustomVersion:
             check_value(self.structural, content, "", problems, old=_content(old) if old is not None else MISSING)
             problems[:] = [cause._replace(field=cause.field.removeprefix(".")) for cause in problems]
         elif "status" in content and (schema := self.structural.properties.get("status")) is not None:
-            check_value(schema, content["status"], "status", problems, old=(old or {}).get("status", MISSING))
+            check_value(schema, content["status"], "", problems, old=(old or {}).get("status", MISSING))
+            problems[:] = [cause._replace(field=within("status", cause.field)) for cause in problems]
         if self._definitions.release < ENFORCED_SINCE:
             problems[:] = [cause for cause in problems if not tells_format(cause)]
         if self.scale is not None:
@@ -187,7 +187,7 @@ class CustomVersion:
         rules = self._rules
         if rules is None:
             return problems
-        if any(cause.reason in _BLOCKING for cause in problems):
+        if any(cause.reason in _BLOCKING for cause in (*known, *problems)):
             problems.append(field_invalid("<nil>", None, _NOT_CHECKED))
         else:
             let_be = yield from rules.check(new, old if old is not None else MISSING, "", problems)

@@ -69,7 +69,7 @@ def check_create(info: ResourceInfo, obj: Object, *, alike: bool = False, static
         object_meta(obj.get("metadata", {}), namespaced=info.namespaced, name_rule=rules.name, problems=problems)
         _finalizers(info, obj.get("metadata", {}), problems)
     if info.extension is not None:
-        problems += yield from info.extension.problems(obj, None, problems.warned)
+        problems += yield from info.extension.problems(obj, None, problems.warned, known=problems)
     elif rules.create is not None:
         if not alike:
             rules.create(obj, problems)
@@ -86,7 +86,7 @@ def check_update(info: ResourceInfo, new: Object, old: Object) -> Work[Problems]
     problems += metadata.common()
     if info.extension is not None:
         problems += metadata.changed()
-        problems += yield from info.extension.problems(new, old, problems.warned)
+        problems += yield from info.extension.problems(new, old, problems.warned, known=problems)
         return problems
     for step in rules.steps or (Metadata.CHANGED,):
         match step:
@@ -112,7 +112,7 @@ def check_status_update(info: ResourceInfo, new: Object, old: Object, *, now: da
     problems += metadata.common()
     problems += metadata.changed()
     if info.extension is not None:
-        problems += yield from info.extension.problems(new, old, problems.warned, status=True)
+        problems += yield from info.extension.problems(new, old, problems.warned, known=problems, status=True)
     elif rules.timed_status is not None:
         rules.timed_status(new, old, problems, now)
     elif rules.status is not None:

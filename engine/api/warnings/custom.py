@@ -10,7 +10,7 @@ from engine.api.crd.structural import Structural
 from engine.api.types import Object
 from engine.api.validation.text import qualified_name
 
-_STANDARD_FINALIZERS = frozenset(("orphan", "foregroundDeletion"))
+_STANDARD_FINALIZERS = frozenset(("orphan", "foregroundDeletion", "kubernetes"))
 _OF_TEXT = frozenset(("", "string"))  # types of which a format is one of texts
 
 
@@ -21,9 +21,10 @@ def resource(new: Object, old: Object | None = None) -> list[str]:
     for name in sorted(set(new["metadata"].get("finalizers") or ()).difference(before)):
         told = list(qualified_name(name))
         if "/" not in name and name not in _STANDARD_FINALIZERS:
+            path = " including a path (/)" if "." in name else ""
             told.append(
-                "prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with "
-                "other finalizer writers"
+                f"prefer a domain-qualified finalizer name{path} to avoid accidental conflicts with other finalizer "
+                "writers"
             )
         found += [f'metadata.finalizers: "{name}": {detail}' for detail in told]
     return found

@@ -14,7 +14,7 @@ import orjson
 
 from engine.api.apply import named
 from engine.api.decoders import Mismatch, json_type
-from engine.api.errors import ApiError, KindMissing, field_invalid, invalid
+from engine.api.errors import ApiError, KindMissing, OtherVersion, field_invalid, invalid
 from engine.api.golang.fields import named_strings
 from engine.api.golang.json import escaped
 from engine.api.patch.merge_patch import json_kind
@@ -32,6 +32,9 @@ def refused_patch(error: ApiError, gvk: GVK, shown: Any, *, restored: bool) -> A
 
     `shown` is the part that the answer repeats: of a strategic patch the patch, else what it made of the object.
     """
+    if isinstance(error, OtherVersion):
+        name = (shown.get("metadata") or {}).get("name", "")
+        return invalid(gvk, name, [field_invalid("apiVersion", error.found, f"must be {gvk.api_version}")])
     reason = _reason(error, gvk)
     if reason is None:
         return error

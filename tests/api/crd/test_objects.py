@@ -123,19 +123,18 @@ NO_KIND = "the object provided is unrecognized (must be of type CronTab): Object
         (
             {"apiVersion": "stable.example.com/v9"},
             400,
-            HANDLED.format("v9") + "request to convert CR from an invalid group/version: stable.example.com/v9",
+            "the API version in the data (stable.example.com/v9) does not match the expected API version "
+            "(stable.example.com/v1)",
         ),
         (
             {"apiVersion": "other/v1"},
             400,
-            HANDLED.format("v1") + "other/v1, Kind=CronTab is unstructured and is not suitable for converting to "
-            '"stable.example.com/v1"',
+            "the API version in the data (other/v1) does not match the expected API version (stable.example.com/v1)",
         ),
         (
             {"apiVersion": None},
             400,
-            HANDLED.format("") + "/, Kind=CronTab is unstructured and is not suitable for converting to "
-            '"stable.example.com/v1"',
+            "the API version in the data () does not match the expected API version (stable.example.com/v1)",
         ),
         (
             {"kind": "Other"},
