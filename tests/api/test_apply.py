@@ -6,6 +6,7 @@ import orjson
 import pytest
 
 from engine.api.apply import apply, track_update
+from engine.api.apply.scale_owners import owners_with_scale
 from engine.api.errors import ApiError
 from engine.api.schema import load_definitions
 from engine.api.types import GVK, Object
@@ -400,3 +401,18 @@ def test_what_is_applied_of_the_status_changes_nothing_but_counts_as_a_change() 
         "2026-01-01T00:01:00Z",
     ]
     assert "status" not in other
+
+
+def test_who_owned_something_else_through_the_scale_owns_the_replicas_alone() -> None:
+    entry = {
+        "manager": "a",
+        "operation": "Apply",
+        "apiVersion": "apps/v1",
+        "time": "2026-01-01T00:00:00Z",
+        "fieldsType": "FieldsV1",
+        "fieldsV1": {"f:metadata": {"f:labels": {}}},
+        "subresource": "scale",
+    }
+    scaled = {**entry, "apiVersion": "autoscaling/v1", "fieldsV1": {"f:spec": {"f:replicas": {}}}}
+    after = owners_with_scale([entry], [scaled], lambda _: ("spec", "replicas"), "apps/v1")
+    assert after == [{**entry, "fieldsV1": {"f:spec": {"f:replicas": {}}}}]

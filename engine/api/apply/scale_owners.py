@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from engine.api.apply.field_sets import MEMBER, FieldSet, difference, has
-from engine.api.apply.managers import Identity, Owned, decode, encode
+from engine.api.apply.managers import Managers, Owned, decode, encode
 from engine.api.types import Object
 
 _SCALE_VERSION = "autoscaling/v1"
@@ -33,25 +33,24 @@ def scale_owners(entries: Any, path_in: ReplicasPath) -> list[Object]:
 def owners_with_scale(entries: Any, scale_entries: Any, path_in: ReplicasPath, api_version: str) -> list[Object]:
     """The entries of the object after a write to its Scale, which may have taken the replicas from them."""
     of_scale = decode(scale_entries) or {}
-    kept: list[tuple[Identity, Owned]] = []
-    for identity, owned in (decode(entries) or {}).items():
+    present = decode(entries) or {}
+    kept: Managers = {}
+    for identity, owned in present.items():
         path = path_in(owned.api_version)
         if path is None:
             continue
         if path and has(owned.fields, path) and of_scale.pop(identity, None) is None:
             left = difference(owned.fields, _set_of(path))
             if left:
-                kept.append((identity, Owned(left, owned.api_version, owned.time)))
+                kept[identity] = Owned(left, owned.api_version, owned.time)
         else:
-            kept.append((identity, owned))
+            kept[identity] = owned
     own = path_in(api_version)
-    if own:
-        kept += [
-            (identity, Owned(_set_of(own), api_version))
-            for identity, owned in of_scale.items()
-            if has(owned.fields, ("spec", "replicas"))
-        ]
-    return encode(kept)
+    for identity, owned in of_scale.items() if own else ():
+        if own and has(owned.fields, ("spec", "replicas")):
+            before = present.get(identity)  # which gives way, whatever it owns
+            kept[identity] = Owned(_set_of(own), api_version, before.time if before is not None else "")
+    return encode(kept.items())
 
 
 def _set_of(path: tuple[str, ...]) -> FieldSet:
