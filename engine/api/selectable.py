@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from engine.api.golang.text import quoted
 from engine.api.resource_table import CERTIFICATES, EVENTS, RESOURCE
 from engine.api.resources import ResourceInfo
 from engine.api.types import Object
@@ -13,7 +14,7 @@ from engine.api.types import Object
 # What clients of old say, and what is meant.
 _ALIASES: Mapping[tuple[str, str], Mapping[str, str]] = {("", "Pod"): {"spec.host": "spec.nodeName"}}
 # What a kind says of a field that it does not know, other than most.
-_UNSUPPORTED: Mapping[tuple[str, str], str] = {("batch", "Job"): 'field label "{}" not supported for Job'}
+_UNSUPPORTED: Mapping[tuple[str, str], str] = {("batch", "Job"): "field label {1} not supported for Job"}
 _INVOLVED = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
 
 
@@ -47,8 +48,9 @@ def field_of(info: ResourceInfo, label: str) -> str | None:
 def unknown_field_text(info: ResourceInfo, field: str) -> str:
     """What a client is told that selects by a field that is not selectable."""
     if info.custom or (info.gvr.group, info.kind) in _FIELDS:
-        return _UNSUPPORTED.get((info.gvr.group, info.kind), "field label not supported: {}").format(field)
-    return f'"{field}" is not a known field selector: only "metadata.name", "metadata.namespace"'
+        said = _UNSUPPORTED.get((info.gvr.group, info.kind), "field label not supported: {0}")
+        return said.format(field, quoted(field))
+    return f'{quoted(field)} is not a known field selector: only "metadata.name", "metadata.namespace"'
 
 
 def _text(value: Any) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.api.resources import ResourceRegistry
-from engine.api.selectable import field_of, selectable_fields
+from engine.api.selectable import field_of, selectable_fields, unknown_field_text
 from engine.api.types import GVK
 from tests.api.objects import info
 
@@ -32,6 +32,18 @@ ROWS: dict[str, tuple[GVK, str, str | None]] = {
 def test_what_a_label_means(name: str) -> None:
     gvk, label, expected = ROWS[name]
     assert field_of(info(gvk), label) == expected
+
+
+@pytest.mark.parametrize(
+    ("gvk", "label", "text"),
+    [
+        (CONFIG_MAP, 'a\\b"', r'"a\\b\"" is not a known field selector: only "metadata.name", "metadata.namespace"'),
+        (POD, "a\\b", "field label not supported: a\\b"),
+        (GVK("batch", "v1", "Job"), "a\\b", r'field label "a\\b" not supported for Job'),
+    ],
+)
+def test_what_is_said_of_one_that_is_not_known(gvk: GVK, label: str, text: str) -> None:
+    assert unknown_field_text(info(gvk), label) == text
 
 
 def test_the_slices_of_a_pool_can_be_selected_since_1_37() -> None:
