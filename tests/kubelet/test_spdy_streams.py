@@ -122,6 +122,17 @@ async def test_how_protocols_tell_of_the_end(world: World, protocol: str, code: 
         assert terminal.got["error"] == told
 
 
+async def test_sizes_of_a_terminal_come_one_after_the_other(world: World) -> None:
+    async with running(world) as node:
+        await shell(node)
+        response = await asked(node, command=["sh", "-c", "sleep 1; stty size"], stdout="1", stdin="1", tty="1")
+        terminal = Terminal("error", "stdin", "stdout", "resize")
+        terminal.type("resize", b'{"Width":100,"Height":40}\n{"Wid')
+        terminal.type("resize", b'th":123,"Height":45}')
+        await run(response, terminal)
+        assert terminal.got["stdout"] == b"45 123\r\n"
+
+
 async def test_a_program_that_is_not_there(world: World) -> None:
     async with running(world) as node:
         await shell(node)

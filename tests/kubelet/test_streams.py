@@ -160,6 +160,33 @@ async def test_a_terminal_echoes_interrupts_and_ends(world: World) -> None:
         assert screen.out == "/ # sleep 100\r\n^C\r\n/ # echo $?\r\n130\r\n/ # "
 
 
+@pytest.mark.parametrize("stdin", [True, False])
+async def test_a_command_can_ask_for_the_size_of_its_terminal(world: World, stdin: bool) -> None:
+    async with running(world) as node:
+        await node.run(containers=[SLEEPER])
+        await node.in_phase("Running")
+        script = (
+            "stty size; sleep 1; stty size; tty; stty rows 9 cols 8; stty size; echo x | tty; stty -echo; stty rows"
+        )
+        session, screen = await start(node, "sh", "-c", script, stdin=stdin, tty=True)
+        await node.sleep(0.5)
+        session.resize(123, 45)
+        await session.wait()
+        assert screen.out.splitlines() == [
+            "24 80", "45 123", "/dev/pts/0", "9 8", "not a tty", "stty: missing argument to 'rows'",
+        ]  # fmt: skip
+
+
+async def test_without_a_terminal_there_is_no_size(world: World) -> None:
+    async with running(world) as node:
+        await node.run(containers=[SLEEPER])
+        await node.in_phase("Running")
+        assert await run(node, ["stty", "size"]) == (
+            1, "", "stty: standard input: Inappropriate ioctl for device\n",
+        )  # fmt: skip
+        assert await run(node, ["tty"]) == (1, "not a tty\n", "")
+
+
 async def test_a_command_dies_with_its_container(world: World) -> None:
     async with running(world) as node:
         await node.run(containers=[SLEEPER])

@@ -154,7 +154,14 @@ class SimulatedContainer:
             return 1
         self._pid = self.machine.processes.enter(argv, self._signalled_from_inside, self.machine.files)
         reads = self.input if self.status.config.stdin else None
-        io = Io(partial(self._print, 1), partial(self._print, 2), None, reads, self.terminal is not None)
+        io = Io(
+            partial(self._print, 1),
+            partial(self._print, 2),
+            None,
+            reads,
+            self.terminal is not None,
+            window=self.terminal,
+        )
         call = Call(
             self.machine, list(argv), io, self.machine.env, self.status.config.working_dir or "/", first=self._pid == 1
         )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from engine.clock import Clock, Timer
 from engine.kubelet.runtime.shell import Call, start
-from engine.kubelet.runtime.shell.process import FOREVER, Input, Io, OutOfMemoryError, Process
+from engine.kubelet.runtime.shell.process import FOREVER, Input, Io, OutOfMemoryError, Process, Window
 from engine.kubelet.runtime.terminal import Terminal
 from engine.streaming import Output
 
@@ -38,6 +38,7 @@ class _Session:
         self._decode = codecs.getincrementaldecoder("utf-8")("surrogateescape").decode
         self._source = source
         self._terminal: Terminal | None = None
+        self._window: Window | None = None
         self._ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
     def write(self, data: bytes) -> None:
@@ -56,8 +57,8 @@ class _Session:
             self._wake()
 
     def resize(self, columns: int, rows: int) -> None:
-        if self._terminal is not None:
-            self._terminal.columns, self._terminal.rows = columns, rows
+        if self._window is not None:
+            self._window.columns, self._window.rows = columns, rows
 
     async def wait(self) -> int:
         return await asyncio.shield(self._ended)
@@ -112,8 +113,9 @@ class ExecSession(_Session):
                 "" if self._source is None else None, self._source, watched=True,
             )  # fmt: skip
         terminal = self._terminal or Terminal(Input(), lambda text: output(1, encoded(text)), self._signal)
+        self._window = terminal
         stdin = "" if self._source is None else None
-        return Io(terminal.write, terminal.write, stdin, self._source, tty=True, watched=True)
+        return Io(terminal.write, terminal.write, stdin, self._source, tty=True, watched=True, window=terminal)
 
     def begin(self) -> None:
         if self._ended.done():
@@ -211,6 +213,7 @@ class AttachSession(_Session):
         self._container = container
         self._attached = True
         self._terminal = container.terminal if stdin else None
+        self._window = container.terminal
         self._output = output
         self._stop_listening = container.listen(output)
         self._leave = container.when_ended(lambda: self._end(0))

@@ -74,11 +74,18 @@ class Input:
         return self.closed
 
 
+class Window(Protocol):
+    """How large a terminal is; who has it may change that."""
+
+    columns: int
+    rows: int
+
+
 @dataclass(slots=True)
 class Io:
     """The three standard streams of one command; `stdin` is None where nothing is attached. An `input` that is still
     being written stands in place of `stdin`; `tty` says that it comes from a terminal; `watched` that a person reads
-    what comes of it, as of an exec, and not only a kubelet."""
+    what comes of it, as of an exec, and not only a kubelet. `window` is the terminal's that all three come from."""
 
     stdout: Sink
     stderr: Sink
@@ -86,6 +93,7 @@ class Io:
     input: Input | None = None
     tty: bool = False
     watched: bool = False
+    window: Window | None = None
 
 
 class DnsRecord(NamedTuple):

@@ -21,7 +21,7 @@ def redirected(shell: Shell, words: Words, io: Io, redirects: tuple[Redirect, ..
     """The streams after redirection, the same where there is none; None if a file cannot be read."""
     if not redirects:
         return io  # what is read of its input is read for those behind it too
-    target = Io(io.stdout, io.stderr, io.stdin, io.input, io.tty, io.watched)
+    target = Io(io.stdout, io.stderr, io.stdin, io.input, io.tty, io.watched, io.window)
     for redirect in redirects:
         name = yield from words.text(redirect.target)
         if redirect.operator == ">&":

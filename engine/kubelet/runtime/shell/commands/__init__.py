@@ -30,6 +30,7 @@ from engine.kubelet.runtime.shell.commands import (
     sed,
     symlinks,
     system,
+    terminals,
     text,
     usage,
     wget,
@@ -61,6 +62,7 @@ UTILITIES: Mapping[str, Command] = {
     **processes.COMMANDS,
     **sed.COMMANDS,
     **symlinks.COMMANDS,
+    **terminals.COMMANDS,
     **usage.COMMANDS,
 }
 
