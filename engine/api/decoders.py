@@ -17,10 +17,20 @@ from engine.api.golang import base64 as go_base64
 from engine.api.golang import time as go_time
 from engine.api.golang.fields import omits_zero, written
 from engine.api.golang.floats import WholeFloat
-from engine.api.golang.types import EMPTY_KEPT, ZERO_DROPPED, go_type, short_name
+from engine.api.golang.types import EMPTY_KEPT, FIELDLESS, ZERO_DROPPED, go_type, short_name
 from engine.api.json_objects import DUPLICATE, Path, path_text, read_in_turn
 from engine.api.quantity import FORMAT_WRONG, Quantity, QuantityError
-from engine.api.schema import FIELDS_V1, INT_OR_STRING, MICRO_TIME, QUANTITY, RAW_EXTENSION, TIME, Definitions, Schema
+from engine.api.schema import (
+    FIELDS_V1,
+    INT_OR_STRING,
+    JSON_SCHEMA,
+    MICRO_TIME,
+    QUANTITY,
+    RAW_EXTENSION,
+    TIME,
+    Definitions,
+    Schema,
+)
 from engine.api.types import Object
 
 # Returns the decoded value, or None for one that is to be left out.
@@ -89,10 +99,10 @@ class _Compiler:
             return special
         if schema.int_or_string:
             return _int_or_string
-        if schema.definition.startswith(f"{_JSON_SCHEMA}Or"):
-            return _schema_or(schema.definition, self.decoder(self.definitions[_JSON_SCHEMA]))
+        if schema.definition.startswith(f"{JSON_SCHEMA}Or"):
+            return _schema_or(schema.definition, self.decoder(self.definitions[JSON_SCHEMA]))
         match schema.type:
-            case "object" if schema.properties:
+            case "object" if schema.properties or short_name(schema.definition) in FIELDLESS:
                 return self._struct(schema)
             case "object" if schema.values is not None:
                 return self._map(schema, schema.values)
@@ -270,9 +280,6 @@ def _unless_zero(decode: Decode) -> Decode:
         return decode(value, path, strict) or None
 
     return nonzero
-
-
-_JSON_SCHEMA = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps"
 
 
 def _schema_or(definition: str, decode: Decode) -> Decode:

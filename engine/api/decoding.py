@@ -20,7 +20,7 @@ from engine.api.golang.text import json_text
 from engine.api.golang.types import short_name
 from engine.api.json_objects import DUPLICATE, DuplicatesDict, path_steps
 from engine.api.repeated_fields import settled
-from engine.api.schema import Definitions, Schema
+from engine.api.schema import JSON_SCHEMA, Definitions, Schema
 from engine.api.types import GVK, Object
 
 _MAX_STRICT_ERRORS = 100
@@ -184,12 +184,20 @@ def _cannot_be_handled(found: GVK, wanted: GVK, why: str) -> ApiError:
 # -- error texts
 
 
+def _within(node: Schema) -> Schema:
+    """What is in a place for a schema or something else: such a value reads itself, and the way on from it is told."""
+    return node.other(JSON_SCHEMA) if node.definition.startswith(f"{JSON_SCHEMA}Or") else node
+
+
 def mismatch_text(root: Schema, mismatch: Mismatch, *, above: int = 0) -> str:
     """Go names the struct that has the field, and the fields on the way to it with the structs they are embedded from,
     but neither indices nor map keys. `above` counts the steps of the path that lead to the root."""
     owner, fields, depth, node = "", [], 0, root
     for step in path_steps(mismatch.path)[above:]:
         depth += 1
+        node = _within(node)
+        if isinstance(step, int) and node.definition == JSON_SCHEMA:
+            continue
         if isinstance(step, str) and step in node.properties:
             owner, depth = node.definition, 0
             fields += [*embedding(owner, step), step]

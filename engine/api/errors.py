@@ -333,7 +333,9 @@ def _with_detail(text: str, detail: str) -> str:
 
 
 def field_too_long(path: str, limit: int, unit: str = "bytes") -> Cause:
-    """`unit` is one for many, of which one has no s."""
+    """`unit` is one for many, of which one has no s. A limit below nothing, which none can keep to, is not told."""
+    if limit < 0:
+        return Cause("FieldValueTooLong", "Too long: value is too long", path)
     shown = unit.removesuffix("s") if limit == 1 else unit
     return Cause("FieldValueTooLong", f"Too long: may not be more than {limit} {shown}", path)
 

@@ -71,6 +71,7 @@ _NILS: Mapping[tuple[str, str], tuple[_Nil, ...]] = {
     ("apiextensions.k8s.io/v1", "CustomResourceDefinition"): (
         _Nil(("status",), "conditions"),
         _Nil(("status",), "acceptedNames", ("conditions",), _NO_NAMES),
+        *(_Nil(("status", "acceptedNames"), name, ("plural", "singular", "shortNames"), "") for name in _NO_NAMES),
         _Nil(("status",), "storedVersions", ("conditions", "acceptedNames")),
     ),
     ("autoscaling/v2", "HorizontalPodAutoscaler"): (

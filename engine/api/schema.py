@@ -35,6 +35,9 @@ class UnknownVersionError(ValueError):
     """No schemas for this Kubernetes version. The message lists those that there are."""
 
 
+JSON_SCHEMA = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps"
+
+
 class Schema:
     """One node: the schema of a value. `raw` is the JSON schema, references and all.
 
@@ -56,6 +59,10 @@ class Schema:
     def release(self) -> tuple[int, int]:
         """The Kubernetes version that it is of, for what differs between them."""
         return self._definitions.release
+
+    def other(self, definition: str) -> Schema:
+        """What the definition of a name stands for, among those that this one is of."""
+        return self._definitions[definition]
 
     def __repr__(self) -> str:
         return f"<Schema {self.definition or self.type or 'any'}>"

@@ -6,7 +6,7 @@ import pytest
 
 from engine.api.decoding import decode, load_json
 from engine.api.errors import ApiError
-from engine.api.types import GVK
+from engine.api.types import GVK, Object
 from tests.api.objects import DEFINITIONS, DEPLOYMENT, POD, container, deployment
 
 SECRET = GVK("", "v1", "Secret")
@@ -186,11 +186,39 @@ def test_null_is_as_if_not_there() -> None:
     assert found["metadata"]["labels"] == {"a": ""}
 
 
+DEFINITION = GVK("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
+MISFITS: dict[str, tuple[Object, str]] = {
+    "a scope": ({"scope": 5}, "CustomResourceDefinitionSpec.spec.scope of type v1.ResourceScope"),
+    "a type below items": (
+        {"versions": [{"schema": {"openAPIV3Schema": {"items": {"properties": {"a": {"type": 5}}}}}}]},
+        "JSONSchemaProps.spec.versions.schema.openAPIV3Schema.items.properties.type of type string",
+    ),
+    "a name below what else there may be": (
+        {"versions": [{"schema": {"openAPIV3Schema": {"additionalProperties": {"required": [5]}}}}]},
+        "JSONSchemaProps.spec.versions.schema.openAPIV3Schema.additionalProperties.required of type string",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MISFITS)
+def test_what_does_not_fit_into_a_definition_is_told_of_down_to_its_place(name: str) -> None:
+    spec, told = MISFITS[name]
+    assert refusal({"spec": spec}, DEFINITION).endswith(f"json: cannot unmarshal number into Go struct field {told}")
+
+
+def test_a_struct_without_fields_takes_nothing_in() -> None:
+    version = {"subresources": {"status": {"a": "b"}}}
+    found = decode(DEFINITIONS, DEFINITION, {"spec": {"versions": [version]}})
+    assert found.object["spec"]["versions"][0]["subresources"] == {"status": {}}
+    assert found.unknown == ['unknown field "spec.versions[0].subresources.status.a"']
+
+
+_HEALTH = {"currentHealthy": 0, "desiredHealthy": 0, "disruptionsAllowed": 0, "expectedPods": 0}
 LEFT_OUT: dict[str, tuple[GVK, Any, Any]] = {
     "the generation that a budget has seen": (
         GVK("policy", "v1", "PodDisruptionBudget"),
-        {"status": {"observedGeneration": 0, "currentHealthy": 0}},
-        {"status": {"currentHealthy": 0}},
+        {"status": {"observedGeneration": 0, **_HEALTH}},
+        {"status": _HEALTH},
     ),
     "what a flow is for": (
         GVK("flowcontrol.apiserver.k8s.io", "v1", "FlowSchema"),
@@ -228,8 +256,8 @@ LEFT_OUT: dict[str, tuple[GVK, Any, Any]] = {
     ),
     "a time in a map": (
         GVK("policy", "v1", "PodDisruptionBudget"),
-        {"status": {"disruptedPods": {"a": None}}},
-        {"status": {"disruptedPods": {"a": None}}},
+        {"status": {"disruptedPods": {"a": None}, **_HEALTH}},
+        {"status": {"disruptedPods": {"a": None}, **_HEALTH}},
     ),
 }
 

@@ -378,6 +378,13 @@ def test_other_kinds(name: str) -> None:
     assert {field: found.get(field) for field in expected} == expected
 
 
+def test_versions_of_definitions() -> None:
+    versions: list[Object] = [{"name": "v1", "served": True}, {"name": "v2", "storage": True}]
+    found = defaulted(GVK("apiextensions.k8s.io", "v1", "CustomResourceDefinition"), {"spec": {"versions": versions}})
+    assert [(each["served"], each["storage"]) for each in found["spec"]["versions"]] == [(True, False), (False, True)]
+    assert found["status"]["storedVersions"] == ["v2"]
+
+
 def test_jobs() -> None:
     template = {"spec": {**pod()["spec"], "restartPolicy": "Never"}}
     spec = defaulted(JOB, {"spec": {"template": template}})["spec"]

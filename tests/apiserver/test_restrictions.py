@@ -212,6 +212,17 @@ async def test_nobody_binds_a_role_that_is_more_than_theirs(client: Client, clie
         await jane.create(ROLE_BINDINGS, binding("gone", "gone", user("joe")), namespace="default")
 
 
+async def test_a_role_is_in_a_namespace_and_can_be_bound_only_there(client: Client, client_for: ClientFor) -> None:
+    writes = {"apiGroups": [RBAC], "resources": ["clusterrolebindings"], "verbs": ["create"]}
+    await client.create(CLUSTER_ROLES, {**role("granter", writes), "kind": "ClusterRole"})
+    reference = {**binding("granter", "granter", user("jane"), kind="ClusterRole"), "kind": "ClusterRoleBinding"}
+    await client.create(CLUSTER_ROLE_BINDINGS, reference)
+    wanted = {**binding("b", "a", user("jane")), "kind": "ClusterRoleBinding"}
+    with pytest.raises(ApiError) as caught:
+        await client_for("jane").create(CLUSTER_ROLE_BINDINGS, wanted)
+    assert (caught.value.code, caught.value.message) == (400, "Namespace parameter required.")
+
+
 async def test_the_right_to_escalate_lifts_the_check(client: Client, client_for: ClientFor) -> None:
     await let_grant(client, {"apiGroups": [RBAC], "resources": ["roles"], "verbs": ["escalate", "bind"]})
     jane = client_for("jane")

@@ -42,10 +42,20 @@ def _client(client: Object | None, demands: Demands, problems: Problems) -> None
     if client is None:
         problems.required(_CLIENT, "required when strategy is set to Webhook")
         return
-    client_config(client, _CLIENT, problems)
+    client_config(_exchanged(client), _CLIENT, problems)
     bundle = client.get("caBundle")
     if bundle and demands.ca_bundle and (wrong := wrong_ca_bundle(bundle)):
         problems.invalid(f"{_CLIENT}.caBundle", bundle, wrong)
+
+
+def _exchanged(client: Object) -> Object:
+    """As upstream looks at it, which takes the name of a Service for its namespace: what is missing is told of where
+    the other should be."""
+    service = client.get("service")
+    if service is None:
+        return client
+    exchanged = {"name": service.get("namespace"), "namespace": service.get("name")}
+    return {**client, "service": {**service, **exchanged}}
 
 
 def _review_versions(versions: list[str], demands: Demands, problems: Problems) -> None:

@@ -22,9 +22,11 @@ _SCOPES = ("Cluster", "Namespaced")
 
 
 def custom_resource_definition(obj: Object, problems: Problems) -> None:
-    spec, name = obj.get("spec", {}), obj.get("metadata", {}).get("name", "")
-    if name != f"{spec.get('names', {}).get('plural', '')}.{spec.get('group', '')}":
-        problems.invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
+    spec, metadata = obj.get("spec", {}), obj.get("metadata", {})
+    for field in ("generateName", "name"):
+        name = metadata.get(field)
+        if name and name != f"{_name(spec, 'plural')}.{spec.get('group', '')}":
+            problems.invalid(f"metadata.{field}", name, 'must be spec.names.plural+"."+spec.group')
     _spec(spec, Demands(), problems)
     custom_resource_definition_status(obj, None, problems)
     _stored_versions(obj, problems)
@@ -37,9 +39,9 @@ def custom_resource_definition_update(new: Object, old: Object, problems: Proble
     demands = Demands.of_update(new, old)
     _spec(spec, demands, problems)
     if demands.fixed_names:
-        problems.immutable("spec.scope", spec.get("scope"), before.get("scope"))
+        problems.immutable("spec.scope", spec.get("scope", ""), before.get("scope", ""))
         problems.immutable("spec.names.kind", _name(spec, "kind"), _name(before, "kind"))
-    problems.immutable("spec.group", spec.get("group"), before.get("group"))
+    problems.immutable("spec.group", spec.get("group", ""), before.get("group", ""))
     problems.immutable("spec.names.plural", _name(spec, "plural"), _name(before, "plural"))
     custom_resource_definition_status(new, old, problems)
     _stored_versions(new, problems)
@@ -52,7 +54,7 @@ def custom_resource_definition_status(new: Object, old: Object | None, problems:
 
 
 def _name(spec: Object, field: str) -> Any:
-    return spec.get("names", {}).get(field)
+    return spec.get("names", {}).get(field, "")
 
 
 def _stored_versions(obj: Object, problems: Problems) -> None:
@@ -60,16 +62,15 @@ def _stored_versions(obj: Object, problems: Problems) -> None:
     if not stored:
         problems.invalid(path, stored, "must have at least one stored version")
         return
-    versions = obj.get("spec", {}).get("versions", ())
-    for version in versions:
+    unseen = {version: index for index, version in enumerate(stored)}
+    for version in obj.get("spec", {}).get("versions", ()):
         name = version.get("name", "")
-        if version.get("storage") and name not in stored:
+        if name in unseen:
+            del unseen[name]
+        elif version.get("storage"):
             problems.invalid(path, stored, f"must have the storage version {name}")
-    known = {version.get("name") for version in versions}
-    last = {version: index for index, version in enumerate(stored)}
-    for index, version in enumerate(stored):
-        if version not in known and last[version] == index:
-            problems.invalid(f"{path}[{index}]", version, _MISSING.format(version))
+    for version, index in unseen.items():
+        problems.invalid(f"{path}[{index}]", version, _MISSING.format(version))
 
 
 _MISSING = (
@@ -129,7 +130,7 @@ def _versions(spec: Object, versions: list[Object], demands: Demands, problems: 
     if sum(bool(version.get("storage")) for version in versions) != 1:
         detail = "must have exactly one version marked as storage version"
         problems.invalid("spec.versions", internal_versions(given, common), detail)
-    if names and (wrong := text.dns_1035_label(names[0])):
+    if names and names[0] and (wrong := text.dns_1035_label(names[0])):
         problems.invalid("spec.version", names[0], ",".join(wrong))
     _required_names(spec.get("names", {}), problems)
     _names(spec.get("names", {}), "spec.names", problems)

@@ -19,6 +19,7 @@ CONDITION_TIMES: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("", "PersistentVolumeClaim"): _PROBED,
     ("", "Pod"): _PROBED,
     ("", "ReplicationController"): _CHANGED,
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): _CHANGED,
     ("apps", "DaemonSet"): _CHANGED,
     ("apps", "Deployment"): ("lastUpdateTime", "lastTransitionTime"),
     ("apps", "ReplicaSet"): _CHANGED,

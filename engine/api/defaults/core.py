@@ -112,6 +112,13 @@ def custom_resource_definition(obj: Object) -> None:
     service = conversion.get("webhook", {}).get("clientConfig", {}).get("service")
     if service is not None:
         service.setdefault("port", 443)
+    versions = spec.get("versions") or ()
+    for version in versions:
+        version.setdefault("served", False)  # no pointers in Go, which writes them in any case
+        version.setdefault("storage", False)
+    storage = next((version.get("name", "") for version in versions if version["storage"]), None)
+    if storage is not None and not (obj.get("status") or {}).get("storedVersions"):
+        obj["status"] = {**(obj.get("status") or {}), "storedVersions": [storage]}
 
 
 def api_service(obj: Object) -> None:

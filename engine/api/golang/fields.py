@@ -2,7 +2,8 @@
 
 `fields.json` is written by `python -m tests.conformance.go_decoder`, which reads all of it off the real kubectl;
 `tags.json` has what that cannot be asked about, from the tags in k8s.io/api's types.go: which zero values are left out,
-and which fields are there although the schema does not require them, or the other way round.
+which texts have a type of their own, and which fields are there although the schema does not require them, or the other
+way round.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _PLAIN: dict[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": Fa
 
 def field_type(definition: str, field: str, depth: int, otherwise: str) -> str:
     """The Go type of a field, or of what is `depth` lists or maps within it."""
-    types = _of(definition).get("types", {}).get(field, {})
+    types = _of(definition).get("types", {}).get(field) or _tagged(definition).get("types", {}).get(field, {})
     return str(types.get(str(depth), otherwise))
 
 
@@ -49,7 +50,10 @@ def embedding(definition: str, field: str) -> list[str]:
 def named_strings() -> frozenset[str]:
     """All Go types that are strings by another name."""
     types = (
-        name for owner in _load().values() for by_depth in owner.get("types", {}).values() for name in by_depth.values()
+        name
+        for owner in (*_load().values(), *_load_tags().values())
+        for by_depth in owner.get("types", {}).values()
+        for name in by_depth.values()
     )
     return frozenset(name for name in types if not name.startswith(("[]", "map[")))
 

@@ -18,6 +18,8 @@ ZERO_DROPPED = frozenset({("CSINodeSpec", "drivers"), ("LimitRangeSpec", "limits
 EMPTY_KEPT = frozenset(
     {("HPAScalingRules", "policies"), ("PersistentVolumeSpec", "capacity"), ("JSONSchemaProps", "dependencies")}
 )
+# Structs without any field, which take in nothing.
+FIELDLESS = frozenset({"CustomResourceSubresourceStatus"})
 
 
 def short_name(definition: str) -> str:

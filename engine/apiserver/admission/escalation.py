@@ -7,7 +7,7 @@ they stand with the mutating plugins, as the last.
 
 from __future__ import annotations
 
-from engine.api.errors import ApiError, forbidden
+from engine.api.errors import ApiError, bad_request, forbidden
 from engine.api.golang.text import quoted
 from engine.api.rbac import uncovered
 from engine.api.types import Object
@@ -76,6 +76,8 @@ class RBACEscalation(Plugin):
         resource = _RESOURCES[kind]
         if await self._may(attributes, "bind", resource, name):
             return
+        if resource == "roles" and not attributes.namespace:
+            raise bad_request("Namespace parameter required.")
         rules = self._rbac.role_rules(kind, attributes.namespace, name)
         if rules is None:
             raise ApiError(

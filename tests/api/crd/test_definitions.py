@@ -59,6 +59,16 @@ def _resource(default: Any = None, **properties: Object) -> Object:
     return schema if default is None else {**schema, "default": default}
 
 
+def _webhook(service: Object) -> Object:
+    client = {"service": {"port": 443, **service}}
+    return {"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v1"], "clientConfig": client}}
+
+
+def _unnamed(made: Object) -> None:
+    made["spec"]["versions"][0].pop("name")
+    made["status"]["storedVersions"] = [""]
+
+
 @pytest.mark.parametrize(
     ("change", "wrong"),
     [
@@ -67,6 +77,12 @@ def _resource(default: Any = None, **properties: Object) -> Object:
             ['metadata.name: Invalid value: "x": must be spec.names.plural+"."+spec.group'],
             id="name",
         ),
+        pytest.param(
+            _set("metadata", "generateName", value="x"),
+            ['metadata.generateName: Invalid value: "x": must be spec.names.plural+"."+spec.group'],
+            id="the beginning of a name",
+        ),
+        pytest.param(_set("metadata", "name", value=""), [], id="no name, of which the metadata tell"),
         pytest.param(_set("spec", "scope", value=""), ["spec.scope: Required value"], id="scope"),
         pytest.param(
             _set("spec", "scope", value="World"),
@@ -134,6 +150,25 @@ def _resource(default: Any = None, **properties: Object) -> Object:
                 "spec.conversion.conversionReviewVersions: Required value",
             ],
             id="conversion",
+        ),
+        pytest.param(
+            _set("spec", "conversion", value=_webhook({"name": "a"})),
+            ["spec.conversion.webhookClientConfig.service.name: Required value"],
+            id="a Service in no namespace, told of as one without a name",
+        ),
+        pytest.param(
+            _set("spec", "conversion", value=_webhook({"namespace": "a"})),
+            ["spec.conversion.webhookClientConfig.service.namespace: Required value"],
+            id="a Service without a name, told of as one in no namespace",
+        ),
+        pytest.param(
+            _unnamed,
+            [
+                'spec.versions[0].name: Invalid value: "": a DNS-1035 label must consist of lower case alphanumeric '
+                "characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. "
+                "'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
+            ],
+            id="a version without a name, which is none to store in either",
         ),
     ],
 )
@@ -303,6 +338,23 @@ def test_versions_that_differ_are_named_by_their_index() -> None:
     assert _wrong(made)[1].startswith('spec.versions: Invalid value: [{"Name":"v1","Served":true,"Storage":true,')
     assert _wrong(made)[1].endswith("must have exactly one version marked as storage version")
     assert _wrong(made)[2] == 'status.storedVersions: Invalid value: ["v1"]: must have the storage version v2'
+
+
+def test_a_version_that_is_there_twice_is_stored_in_once() -> None:
+    made = definition()
+    made["spec"]["versions"] *= 2
+    assert _wrong(made)[-1] == 'status.storedVersions: Invalid value: ["v1"]: must have the storage version v1'
+
+
+def test_what_a_definition_lacks_now_was_text_before() -> None:
+    old, new = definition(), definition()
+    del new["spec"]["group"], new["spec"]["names"]["plural"]
+    problems = Problems()
+    custom_resource_definition_update(new, old, problems)
+    assert [text for text in texts(problems) if "immutable" in text] == [
+        'spec.group: Invalid value: "": field is immutable',
+        'spec.names.plural: Invalid value: "": field is immutable',
+    ]
 
 
 def test_an_established_definition_keeps_its_scope_and_names() -> None:
