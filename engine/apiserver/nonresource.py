@@ -158,7 +158,7 @@ class NonResource:
         resources = self._backend.resources
         parts = path.strip("/").split("/")
         match parts:
-            case [""]:
+            case ["" | "index.html"]:
                 return lambda: {"paths": self._paths}
             case ["version"]:
                 return partial(version_info, self._backend.definitions.version)

@@ -75,6 +75,8 @@ MISSING = (
     "/apis/apps/nope",
     "/apis/authentication.k8s.io/v1/tokenreviews/x",
     "/version/more",
+    "/api/v1/proxy/namespaces/x/pods/p",
+    "/api/v1/proxy/nodes/n",
 )
 
 
@@ -105,6 +107,11 @@ async def ask(server: ApiServer, method: str, path: str, headers: dict[str, str]
 def status(code: int, reason: str, message: str) -> dict[str, Any]:
     head = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
     return {**head, "message": message, "reason": reason, "details": {}, "code": code}
+
+
+async def test_the_index_has_two_names(server: ApiServer) -> None:
+    """(pkg/server/routes/index.go)"""
+    assert (await ask(server, "GET", "/index.html")).body == (await ask(server, "GET", "/")).body
 
 
 @pytest.mark.parametrize("path", PAGES)
