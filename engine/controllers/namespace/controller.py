@@ -9,7 +9,7 @@ from engine.api.types import GVR, NAMESPACES, Object
 from engine.client import Origin
 from engine.controllers.conditions import conditions_of, is_true
 from engine.controllers.controller import Controller
-from engine.controllers.discovery import CUSTOM_RESOURCE_DEFINITIONS, Discovery
+from engine.controllers.discovery import CUSTOM_RESOURCE_DEFINITIONS, Discovery, Resource
 from engine.controllers.namespace.conditions import Findings, deletion_conditions
 from engine.controllers.namespace.content import ContentDeleter
 from engine.controllers.pods import parse_time
@@ -50,14 +50,15 @@ class NamespaceController(Controller):
         namespace = await self._mark_terminating(namespace)
         if FINALIZER not in (namespace["spec"].get("finalizers") or ()):
             return
+        others, away = await self._elsewhere()
         findings = await self._content.delete_all(
             key,
-            [each for each in self._discovery if each.namespaced],
+            [*(each for each in self._discovery if each.namespaced), *others],
             deleted_at=parse_time(namespace["metadata"]["deletionTimestamp"]),
             now=self.clock.now(),
         )
         self.note(desired={}, actual={gvr.group_resource: count for gvr, count in findings.remaining.items()})
-        findings.undiscovered = self._undiscovered()
+        findings.undiscovered = away
         namespace = await self._report(namespace, findings)
         if errors := [*([findings.discovery_error()] if findings.undiscovered else []), *findings.errors]:
             raise ApiError(500, "ContentDeletionFailed", ", ".join(errors))
@@ -66,13 +67,28 @@ class NamespaceController(Controller):
         else:
             await self._finalize(namespace)
 
-    def _undiscovered(self) -> list[str]:
-        """Group versions of other servers that are away: what they keep in a namespace nobody knows, and it stays."""
-        return [
-            f"{each['spec']['group']}/{each['spec']['version']}"
-            for each in self._api_services.list()
-            if each["spec"].get("service") and not is_true(conditions_of(each.get("status") or {}), "Available")
-        ]
+    async def _elsewhere(self) -> tuple[list[Resource], list[str]]:
+        """What other servers keep in namespaces and would delete, and the group versions of those that are away: what
+        they keep nobody knows, and the namespace stays."""
+        found: dict[tuple[str, str], Resource] = {}
+        away = []
+        for each in self._api_services.list():
+            spec = each["spec"]
+            if not spec.get("service"):
+                continue
+            group, version = spec["group"], spec["version"]
+            try:
+                if not is_true(conditions_of(each.get("status") or {}), "Available"):
+                    raise ConnectionError
+                document = await self.client.request("GET", f"/apis/{group}/{version}")
+            except (ApiError, ConnectionError):
+                away.append(f"{group}/{version}")
+                continue
+            for said in document.get("resources") or ():
+                if said.get("namespaced") and "/" not in said["name"] and "delete" in said["verbs"]:
+                    resource = Resource(GVR(group, version, said["name"]), said["kind"], True, tuple(said["verbs"]))
+                    found.setdefault((group, said["name"]), resource)
+        return list(found.values()), away
 
     async def _live(self, name: str) -> Object | None:
         """From the API server: a cache that lags must not make it miss content."""
