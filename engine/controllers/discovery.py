@@ -1,4 +1,5 @@
-"""Which resources there are to watch and to delete: the built-in ones and those of CustomResourceDefinitions.
+"""Which resources there are to watch and to delete: the built-in ones, those of CustomResourceDefinitions, and those of
+other servers.
 
 Stands where kube-controller-manager's discovery client and REST mapper stand (client-go restmapper).
 """
@@ -6,12 +7,14 @@ Stands where kube-controller-manager's discovery client and REST mapper stand (c
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from engine.api.resources import ResourceRegistry, version_order
 from engine.api.types import GVK, GVR, Object
 from engine.controllers.conditions import conditions_of, is_true
 
+API_SERVICES = GVR("apiregistration.k8s.io", "v1", "apiservices")
 CUSTOM_RESOURCE_DEFINITIONS = GVR("apiextensions.k8s.io", "v1", "customresourcedefinitions")
 
 
@@ -39,6 +42,7 @@ class Discovery:
         self._registry = ResourceRegistry.for_version(version)
         self._builtin = self._preferred()
         self._custom: dict[str, Resource] = {}  # by the name of the CRD
+        self._elsewhere: dict[str, list[Resource]] = {}  # by the name of the APIService
 
     def _preferred(self) -> dict[tuple[str, str], Resource]:
         found: dict[tuple[str, str], Resource] = {}
@@ -52,6 +56,8 @@ class Discovery:
     def __iter__(self) -> Iterator[Resource]:
         yield from self._builtin.values()
         yield from self._custom.values()
+        for resources in self._elsewhere.values():
+            yield from resources
 
     def has(self, resource: GVR) -> bool:
         """Whether a built-in resource is part of this version."""
@@ -62,12 +68,20 @@ class Discovery:
         info = self._registry.by_kind(gvk)
         if info is not None:
             return Resource(info.gvr, info.kind, info.namespaced, tuple(info.verbs))
-        same = (each for each in self._custom.values() if (each.gvr.group, each.kind) == (gvk.group, gvk.kind))
+        others = (*self._custom.values(), *chain.from_iterable(self._elsewhere.values()))
+        same = (each for each in others if (each.gvr.group, each.kind) == (gvk.group, gvk.kind))
         return next(same, None)
 
     def by_resource(self, group: str, resource: str) -> Resource | None:
         """A resource as it is best asked for."""
         return self._builtin.get((group, resource)) or self._custom.get(f"{resource}.{group}")
+
+    def served_elsewhere(self, name: str, resources: list[Resource]) -> tuple[list[Resource], list[Resource]]:
+        """Note what the server of an APIService serves; what is new of it, and what is gone."""
+        before = self._elsewhere.pop(name, [])
+        if resources:
+            self._elsewhere[name] = resources
+        return [each for each in resources if each not in before], [each for each in before if each not in resources]
 
     def of_crd(self, name: str) -> Resource | None:
         """What a CustomResourceDefinition is known to have brought."""
@@ -96,6 +110,22 @@ class Discovery:
         """For a controller that only looks kinds up: a definition that changes wakes no key."""
         self.crd_changed(old, new)
         return ()
+
+
+def resources_of(document: Object) -> list[Resource]:
+    """Those of an APIResourceList, as another server tells of a group version."""
+    group, _, version = document["groupVersion"].rpartition("/")
+    return [
+        Resource(
+            GVR(group, version, each["name"]),
+            each["kind"],
+            bool(each.get("namespaced")),
+            tuple(each["verbs"]),
+            custom=True,
+        )
+        for each in document.get("resources") or ()
+        if "/" not in each["name"]
+    ]
 
 
 def parse_api_version(api_version: str, kind: str) -> GVK:

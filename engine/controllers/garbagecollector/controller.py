@@ -1,7 +1,8 @@
 """The garbage collector (pkg/controller/garbagecollector/garbagecollector.go).
 
-Keys are uids of the graph; `orphan/UID` stands for an owner whose dependents are to be let go. Before anything is
-deleted the API server is asked for the object and its owners: the graph may lag.
+Keys are uids of the graph; `orphan/UID` stands for an owner whose dependents are to be let go, `elsewhere/NAME` for an
+APIService whose server's resources are to be followed. Before anything is deleted the API server is asked for the
+object and its owners: the graph may lag.
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ from engine.api.errors import ApiError
 from engine.api.types import EVENTS, GVR, Object
 from engine.api.wire import MERGE_PATCH, STRATEGIC_PATCH
 from engine.client import WARNING, Origin
+from engine.controllers.conditions import conditions_of, is_true
 from engine.controllers.controller import Controller, Mapper, RetryLaterError
 from engine.controllers.discovery import (
+    API_SERVICES,
     CUSTOM_RESOURCE_DEFINITIONS,
     Discovery,
     Resource,
     parse_api_version,
+    resources_of,
 )
 from engine.controllers.garbagecollector.graph import (
     FOREGROUND,
@@ -36,10 +40,18 @@ from engine.controllers.slow_start import as_failure
 
 IGNORED = frozenset({("", EVENTS.resource), ("events.k8s.io", "events")})
 CONFLICT_TRIES = 5
+_ELSEWHERE = "elsewhere/"  # before the names of APIServices, in keys
 
 
 class UnknownKindError(Exception):
     """A reference to a kind that nobody serves: it may come with a CustomResourceDefinition."""
+
+
+def _serving(old: Object | None, new: Object | None) -> Iterable[str]:
+    """Of an APIService that stands for another server, or stood for one."""
+    either = [each for each in (old, new) if each is not None]
+    if any(each["spec"].get("service") for each in either):
+        yield f"{_ELSEWHERE}{either[0]['metadata']['name']}"
 
 
 class GarbageCollector(Controller):
@@ -56,6 +68,7 @@ class GarbageCollector(Controller):
                 self.watch(resource.gvr, self._follow(resource))
         if self._discovery.has(CUSTOM_RESOURCE_DEFINITIONS):
             self.watch(CUSTOM_RESOURCE_DEFINITIONS, self._crd_changed)
+        self.watch(API_SERVICES, _serving)
 
     def object_of(self, key: str) -> str:
         node = self._graph.get(key.removeprefix("orphan/"))
@@ -98,7 +111,7 @@ class GarbageCollector(Controller):
     def is_moot(self, key: str) -> bool:
         """Nothing to ask about an object that is on its way already (its dependents' turn comes when it is gone) or
         that nobody owns; a virtual node has often been seen by now."""
-        if key.startswith("orphan/"):
+        if key.startswith(("orphan/", _ELSEWHERE)):
             return False
         node = self._graph.get(key)
         if node is None:
@@ -107,7 +120,31 @@ class GarbageCollector(Controller):
             return False
         return node.being_deleted or not (node.virtual or node.owners)
 
+    async def _follow_elsewhere(self, name: str) -> None:
+        """Follow what the server of an APIService keeps, as long as it is there. Raises ApiError, to be tried again."""
+        served: list[Resource] = []
+        try:
+            found = await self.client.get(API_SERVICES, name)
+        except ApiError as error:
+            if error.code != 404:
+                raise
+            found = {"spec": {}}
+        if (spec := found["spec"]).get("service"):
+            if not is_true(conditions_of(found.get("status") or {}), "Available"):
+                return  # what is away is not gone
+            served = resources_of(await self.client.request("GET", f"/apis/{spec['group']}/{spec['version']}"))
+        new, gone = self._discovery.served_elsewhere(name, [each for each in served if each.deletable])
+        for each in gone:
+            self.unwatch(each.gvr)
+        for each in new:
+            self.watch(each.gvr, self._follow(each))
+        if new:
+            self.start_informers()
+
     async def reconcile(self, key: str) -> None:
+        if key.startswith(_ELSEWHERE):
+            await self._follow_elsewhere(key.removeprefix(_ELSEWHERE))
+            return
         if key.startswith("orphan/"):
             await self._orphan(key.removeprefix("orphan/"))
             return

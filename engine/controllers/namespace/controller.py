@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from engine.api.errors import ApiError
-from engine.api.types import GVR, NAMESPACES, Object
+from engine.api.types import NAMESPACES, Object
 from engine.client import Origin
 from engine.controllers.conditions import conditions_of, is_true
 from engine.controllers.controller import Controller
-from engine.controllers.discovery import CUSTOM_RESOURCE_DEFINITIONS, Discovery, Resource
+from engine.controllers.discovery import (
+    API_SERVICES,
+    CUSTOM_RESOURCE_DEFINITIONS,
+    Discovery,
+    Resource,
+    resources_of,
+)
 from engine.controllers.namespace.conditions import Findings, deletion_conditions
 from engine.controllers.namespace.content import ContentDeleter
 from engine.controllers.pods import parse_time
 from engine.trace import current_context
 
-API_SERVICES = GVR("apiregistration.k8s.io", "v1", "apiservices")
 FINALIZER = "kubernetes"
 # Last-minute writes into the namespace, by API servers that do not know yet, are seen after this.
 GRACE = 5.0
@@ -84,10 +89,9 @@ class NamespaceController(Controller):
             except (ApiError, ConnectionError):
                 away.append(f"{group}/{version}")
                 continue
-            for said in document.get("resources") or ():
-                if said.get("namespaced") and "/" not in said["name"] and "delete" in said["verbs"]:
-                    resource = Resource(GVR(group, version, said["name"]), said["kind"], True, tuple(said["verbs"]))
-                    found.setdefault((group, said["name"]), resource)
+            for resource in resources_of(document):
+                if resource.namespaced and "delete" in resource.verbs:
+                    found.setdefault((group, resource.gvr.resource), resource)
         return list(found.values()), away
 
     async def _live(self, name: str) -> Object | None:
