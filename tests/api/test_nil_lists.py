@@ -108,6 +108,17 @@ ROWS: dict[str, tuple[str, Object, Object]] = {
         {"status": {"storedVersions": ["v1"]}},
         {"status": {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": ["v1"]}},
     ),
+    "a definition whose kind is another's": (
+        f"{EXTENSIONS}/CustomResourceDefinition",
+        {"status": {"conditions": [], "acceptedNames": {"plural": "as", "listKind": "L"}, "storedVersions": []}},
+        {
+            "status": {
+                "conditions": [],
+                "acceptedNames": {"plural": "as", "kind": "", "listKind": "L"},
+                "storedVersions": [],
+            }
+        },
+    ),
     "a definition without a version to store": (
         f"{EXTENSIONS}/CustomResourceDefinition",
         {"status": {"conditions": [], "acceptedNames": {"plural": "as", "kind": "A"}}},

@@ -655,3 +655,10 @@ async def test_rules_are_not_asked_about_an_object_without_a_name(client: Client
     with pytest.raises(ApiError) as wrong:
         await client.create(CRON_TABS, {**_cron_tab(), "metadata": {}}, namespace="default")
     assert [cause["field"] for cause in (wrong.value.details or {})["causes"]] == ["metadata.name", "<nil>"]
+
+
+async def test_lists_of_custom_resources_are_described_in_words_of_their_own(client: Client) -> None:
+    await client.create(DEFINITIONS, _definition())
+    document = (await client.send("GET", f"/openapi/v3/apis/{GROUP}/v1")).body
+    described = document["paths"][f"/apis/{GROUP}/v1/namespaces/{{namespace}}/crontabs"]["get"]["description"]
+    assert described == "list objects of kind CronTab"

@@ -95,7 +95,7 @@ class _Routes:
 
     def _list(self, scope: str, tail: str = "") -> Route:
         info = self._info
-        watched = "list or watch" if "watch" in info.verbs else "list"
+        watched = "list or watch" if "watch" in info.verbs and not info.custom else "list"
         return Route(
             "get",
             f"list{scope}{info.kind}{tail}",
