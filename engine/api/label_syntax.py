@@ -23,7 +23,7 @@ _SUBDOMAIN_WRONG = (
     "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 )
 _QUALIFIED_WRONG = (
-    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
+    "a valid label key must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
     "alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
     "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' "
     "(e.g. 'example.com/MyName')"
@@ -31,16 +31,12 @@ _QUALIFIED_WRONG = (
 
 
 def label_key_errors(name: str) -> list[str]:
-    """What is wrong with a label key (content.IsLabelKey)."""
-    return qualified_name_errors(name, "a valid label key")
-
-
-def qualified_name_errors(name: str, noun: str = "a qualified name") -> list[str]:
-    """What is wrong with the key of an annotation, a taint and the like (validation.IsQualifiedName)."""
+    """What is wrong with the key of a label, an annotation, a taint and the like (content.IsLabelKey, which
+    validation.IsQualifiedName is too)."""
     errors: list[str] = []
     prefix, slash, rest = name.partition("/")
     if slash and "/" in rest:
-        return [f"{noun} {_QUALIFIED_WRONG}"]
+        return [_QUALIFIED_WRONG]
     if slash:
         if not prefix:
             errors.append("prefix part must be non-empty")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from engine.api.errors import ApiError, bad_request, field_invalid
-from engine.api.label_syntax import label_key_errors, label_value_errors, qualified_name_errors
+from engine.api.label_syntax import label_key_errors, label_value_errors
 from engine.api.types import Object
 
 __all__ = [
@@ -25,7 +25,6 @@ __all__ = [
     "format_labels",
     "label_key_errors",
     "label_value_errors",
-    "qualified_name_errors",
 ]
 
 
@@ -142,7 +141,7 @@ def _requirement(key: str, operator: str, values: list[str]) -> Requirement:
     if errors := label_key_errors(key):
         wrong.append(str(field_invalid("key", key, "; ".join(errors))))
     if operator in ("in", "notin") and not values:
-        wrong.append(str(field_invalid("values", [], "for 'in', 'notin' operators, values set can't be empty")))
+        wrong.append(str(field_invalid("values", None, "for 'in', 'notin' operators, values set can't be empty")))
     elif operator in ("exists", "!") and values:
         wrong.append(str(field_invalid("values", values, "values set must be empty for exists and does not exist")))
     elif operator in ("gt", "lt"):
@@ -160,7 +159,8 @@ def _requirement(key: str, operator: str, values: list[str]) -> Requirement:
 
 
 _SPACE = " \t\r\n"
-_TOKENS = re.compile(rf"[{_SPACE}]*(==|!=|[=!(),<>]|[^{_SPACE}=!(),<>]+)")
+# A zero ends a text where a token would begin; one that follows a token is taken for a part of that and dropped.
+_TOKENS = re.compile(rf"[{_SPACE}]*(==|!=|[=!(),<>]|[^{_SPACE}=!(),<>\0]+)\0?|[{_SPACE}]*\0.*", re.DOTALL)
 _SYMBOLS = frozenset(("==", "!=", "=", "!", "(", ")", ",", ">", "<"))
 _BINARY_OPERATORS = {"in": "in", "=": "=", "==": "==", ">": "gt", "<": "lt", "notin": "notin", "!=": "!="}
 _BINARY_OPERATORS_SHOWN = "in, notin, =, ==, !=, gt, lt"
@@ -176,7 +176,7 @@ class _Parser:
 
     def __init__(self, text: str) -> None:
         # At once: a client may ask for any of a hundred thousand values, and everybody waits meanwhile.
-        self._tokens: list[str] = _TOKENS.findall(text.partition("\0")[0])  # the lexer ends at a zero
+        self._tokens: list[str] = _TOKENS.findall(text)
         self._position = 0
 
     def _peek(self) -> str:
@@ -280,7 +280,8 @@ class FieldSelector:
     @classmethod
     def parse(cls, text: str) -> FieldSelector:
         """The selector of a `fieldSelector` parameter. Raises ApiError 400."""
-        return cls(_field_term(text, term) for term in sorted(_split_terms(text)) if term)
+        terms = (_field_term(text, term) for term in sorted(_split_terms(text)) if term)
+        return cls(term for term in terms if term.field or term.value)
 
     @property
     def empty(self) -> bool:

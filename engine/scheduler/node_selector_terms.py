@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from engine.api.errors import Cause, field_invalid, field_not_supported
-from engine.api.label_syntax import label_value_errors, qualified_name_errors
+from engine.api.label_syntax import label_key_errors, label_value_errors
 from engine.api.types import Object
 
 _OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
@@ -31,7 +31,7 @@ def _expression_problems(requirement: Object, path: str) -> list[Cause]:
     if operator not in _OPERATORS:
         return [field_not_supported(f"{path}.operator", operator, _OPERATORS)]
     causes = []
-    if problems := qualified_name_errors(key):
+    if problems := label_key_errors(key):
         causes.append(field_invalid(f"{path}.key", key, "; ".join(problems)))
     causes += _value_problems(operator, values, f"{path}.values")
     for i, value in enumerate(values or ()):

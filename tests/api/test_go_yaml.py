@@ -98,3 +98,51 @@ def test_a_slash_may_not(text: str, line: str) -> None:
     with pytest.raises(YamlError) as raised:
         load(text)
     assert str(raised.value) == f"yaml: {line}found unknown escape character"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("a: &x 1\nb: &x {c: 2}\nd: *x", {"a": 1, "b": {"c": 2}, "d": {"c": 2}}),
+        ("a: &x 1\nb: *x\nc: &x 2\nd: *x", {"a": 1, "b": 1, "c": 2, "d": 2}),
+        ("a: !!binary aGk=", {"a": "hi"}),
+        ("a: !!timestamp 2001-01-01", {"a": "2001-01-01"}),
+        ("a: !!float 1", {"a": 1}),
+        ("1.123456789: a", {"1.1234568": "a"}),
+        ("1e30: a\n1e6: b\n0x10: c\n1.0: d", {"1e+30": "a", "1e+06": "b", "16": "c", "1": "d"}),
+        (".inf: a", {".inf": "a"}),
+        ("a: 1\n<<: {a: 2, b: 3}\nb: 4", {"a": 2, "b": 4}),
+        ("<<: [{a: 1}, {a: 2, b: 2}]", {"a": 1, "b": 2}),
+        ("<<: {a: .inf}\na: 1", {"a": 1}),
+    ],
+)
+def test_anchors_tags_keys_and_merges(text: str, value: Any) -> None:
+    assert load(text) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: !!null x", "yaml: cannot decode !!str `x` as a !!null"),
+        ("a: !!bool ye", "yaml: cannot decode !!str `ye` as a !!bool"),
+        ("a: !!int 1.5", "yaml: cannot decode !!float `1.5` as a !!int"),
+        ("a: !!int", "yaml: cannot decode !!null `` as a !!int"),
+        ("a: !!timestamp x", "yaml: cannot decode !!str `x` as a !!timestamp"),
+        ("a: !!binary x", "yaml: !!binary value contains invalid base64 data"),
+        ("<<: 1", "yaml: map merge requires map or sequence of maps as the value"),
+        ("a:\n  <<:", "yaml: map merge requires map or sequence of maps as the value"),
+        ("<<: [{a: 1}, 2]", "yaml: map merge requires map or sequence of maps as the value"),
+        ("~: [a, 1]", 'unsupported map key of type: %!s(<nil>), key: <nil>, value: []interface {}{"a", 1}'),
+        ("a: .inf\nb: {null: }", "unsupported map key of type: %!s(<nil>), key: <nil>, value: <nil>"),
+        ("18446744073709551615: a", 'unsupported map key of type: uint64, key: 0xffffffffffffffff, value: "a"'),
+        ("\ufeffa: *a", "yaml: unknown anchor 'a' referenced"),
+    ],
+)
+def test_what_go_makes_nothing_of(text: str, message: str) -> None:
+    with pytest.raises(YamlError) as raised:
+        load(text)
+    assert str(raised.value) == message
+
+
+def test_go_yaml_v3_merges_beneath_what_stands_there() -> None:
+    assert load("a: 1\n<<: {a: 2, b: 3}\n~: x", scalars=resolve_v3) == {"a": 1, "b": 3, "null": "x"}

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from engine.api.label_syntax import qualified_name_errors
+from engine.api.label_syntax import label_key_errors
 from engine.api.types import Object
 from engine.api.validation import validate_status_update, validate_update
 from tests.api.objects import DEPLOYMENT, POD, container, deployment, info, pod, prepared, problems
@@ -35,7 +35,7 @@ CASES: dict[str, tuple[Object, list[str]]] = {
     "no name": (named(name=""), ["metadata.name: Required value: name or generateName is required"]),
     "a label key": (
         named(labels={"a/b/c": "d"}),
-        [f'metadata.labels: Invalid value: "a/b/c": {text}' for text in qualified_name_errors("a/b/c")],
+        [f'metadata.labels: Invalid value: "a/b/c": {text}' for text in label_key_errors("a/b/c")],
     ),
     "two controllers": (
         named(

@@ -33,7 +33,10 @@ KEY_WRONG = (
         ("a=b", "a=b"),
         ("a == b", "a==b"),
         ("\t a\r\n", "a"),
-        ("a\0=b", "a"),
+        ("a\0=b", "a=b"),
+        ("a=b,\0c", "a=b,c"),
+        ("a \0b", "a"),
+        ("a in (b\0,c\0)\0", "a in (b,c)"),
         ("b=1,a!=2", "a!=2,b=1"),
         ("x in (foo,,baz),y,z notin ()", "x in (,baz,foo),y,z notin ()"),
         ("!a", "!a"),
@@ -124,7 +127,7 @@ def test_objects() -> None:
     assert LabelSelector.from_labels({"a": "b"}).requirements == (Requirement("a", "=", ("b",)),)
     with pytest.raises(ApiError, match='"Boom" is not a valid label selector operator'):
         LabelSelector.from_object({"matchExpressions": [expression("a", "Boom")]})
-    with pytest.raises(ApiError, match="for 'in', 'notin' operators, values set can't be empty"):
+    with pytest.raises(ApiError, match="values: Invalid value: null: for 'in', 'notin' operators, values set can't be"):
         LabelSelector.from_object({"matchExpressions": [expression("a", "NotIn")]})
 
 
@@ -148,6 +151,8 @@ def test_field_selectors() -> None:
     assert not selector.matches({"metadata.name": "x", "spec.nodeName": "a,b=c\\", "status.phase": "Failed"})
     assert FieldSelector.parse("spec.nodeName=").matches({})
     assert FieldSelector.parse("").empty
+    assert FieldSelector.parse("=,!=").empty
+    assert str(FieldSelector.parse("==,a=b")) == "a=b"
     assert (selector.exact("metadata.name"), selector.exact("status.phase")) == ("x", None)
 
 

@@ -58,7 +58,8 @@ def instant(text: str) -> tuple[int, int]:
 def _moment(text: str, layout: str, form: str) -> str:
     local, beyond, away, fraction = _read(text, layout)
     moment = local - away
-    return f"{moment.year + beyond:04d}-{moment.replace(microsecond=int(f'{fraction:0<6}'[:6])).strftime(form)}"
+    year = moment.year + beyond
+    return f"{'-' if year < 0 else ''}{abs(year):04d}-{moment.replace(microsecond=int(f'{fraction:0<6}'[:6])).strftime(form)}"
 
 
 def _read(text: str, layout: str) -> tuple[datetime, int, timedelta, str]:

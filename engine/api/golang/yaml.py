@@ -6,15 +6,20 @@ of which go-yaml is a port, so the errors have the same words.
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 import re
+import struct
 from collections.abc import Callable
 from typing import Any
 
 import yaml
-from yaml.nodes import Node, ScalarNode, SequenceNode
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from engine.api.golang import yaml_anchors
+from engine.api.golang.base64 import first_illegal_byte
+from engine.api.golang.floats import shown_float
 from engine.api.golang.yaml_escapes import slash_of, with_quotes_bare
 from engine.api.yaml_aliases import has_excessive_aliases
 
@@ -28,8 +33,11 @@ _SPECIAL = {
 }
 # In tens no more digits than 64 bits have: Python would not take just any number of them.
 _INTEGER = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+|0[0-7]*|[1-9][0-9]{0,19})\Z")
+_WHOLE = re.compile(r"[-+]?[0-9.][0-9_]*[.eE]")  # of a whole number, how a float begins
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
-_RESOLVED = frozenset(("plain", *(f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null"))))
+_TAG = "tag:yaml.org,2002:"
+_RESOLVED = frozenset(("int", "float", "bool", "null", "timestamp"))
+_FLOAT_KEYS = {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}
 _TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:.]+Z)?")
 _TOO_DEEP = "exceeded max depth of 10000"  # Go's is the limit that is told; ours is lower
 _ALIAS = re.compile(r"\*([0-9A-Za-z_-]+)")
@@ -56,6 +64,14 @@ class _Parser(yaml.CSafeLoader):
         return "tag:yaml.org,2002:seq" if kind is SequenceNode else "tag:yaml.org,2002:map"
 
 
+class _LatestAnchors(yaml_anchors.LatestAnchors, _Parser):
+    """The same where an anchor is set twice."""
+
+    def __init__(self, stream: str | bytes) -> None:
+        _Parser.__init__(self, stream)
+        yaml_anchors.LatestAnchors.__init__(self)
+
+
 def load(document: str | bytes, *, scalars: Callable[[str], Any] | None = None) -> Any:
     """The JSON value of a YAML document, the first one of several. Raises YamlError in go-yaml's words.
 
@@ -79,17 +95,22 @@ def load(document: str | bytes, *, scalars: Callable[[str], Any] | None = None) 
     try:
         if "*" in text and has_excessive_aliases(node):
             raise YamlError("yaml: document contains excessive aliasing")
-        return _Values(scalars or resolve).of(node)
+        return _Values(scalars or resolve).of_document(node)
     except RecursionError:
         raise _contains_itself(text) from None
 
 
 def _node(document: str | bytes, text: str) -> tuple[Node | None, str]:
     """The root of the first document, and the text that the parser takes. Raises what the parser raises."""
+    loader: type[_Parser] = _Parser
     while True:
         try:
-            parser = _Parser(document)
+            parser = loader(document)
             return (parser.get_node() if parser.check_node() else None), text
+        except yaml.composer.ComposerError as error:
+            if error.problem != yaml_anchors.REFUSED:
+                raise
+            loader = _LatestAnchors
         except yaml.scanner.ScannerError as error:
             if (bare := with_quotes_bare(text, error)) == text:
                 raise
@@ -165,7 +186,7 @@ def _converted(error: yaml.MarkedYAMLError, text: str) -> YamlError:
         problem = _TOO_DEEP
     if isinstance(error, yaml.composer.ComposerError) and mark is not None:
         where = ""
-        alias = _ALIAS.match(text.splitlines()[mark.line], mark.column)
+        alias = _ALIAS.match(text.removeprefix("\ufeff").splitlines()[mark.line], mark.column)
         if problem == "found undefined alias" and alias:
             problem = f"unknown anchor '{alias[1]}' referenced"
     return YamlError(
@@ -174,16 +195,27 @@ def _converted(error: yaml.MarkedYAMLError, text: str) -> YamlError:
 
 
 class _Values:
-    """The JSON values of nodes."""
+    """The JSON values of nodes. What JSON has no form for is told once all nodes are read."""
 
     def __init__(self, scalars: Callable[[str], Any]) -> None:
         self._scalars = scalars
+        self._merges_last = scalars is resolve_v3  # v2 merges where the sign stands, over what was there before
+        self._unfit_key: tuple[Any, Any] | None = None  # with its value
+        self._infinite = False
 
-    def of(self, node: Node) -> Any:
+    def of_document(self, node: Node) -> Any:
+        value = self._of(node)
+        if self._unfit_key is not None:
+            raise YamlError(unsupported_key(*self._unfit_key))
+        if self._infinite:
+            _refuse_infinite(value)
+        return value
+
+    def _of(self, node: Node) -> Any:
         if isinstance(node, ScalarNode):
             return self._tagged(node)
         if isinstance(node, SequenceNode):
-            return [self.of(item) for item in node.value]
+            return [self._of(item) for item in node.value]
         return self._mapping(node)
 
     def _mapping(self, node: Node) -> dict[str, Any]:
@@ -191,47 +223,116 @@ class _Values:
         merged: dict[str, Any] = {}
         for key_node, value_node in node.value:
             if isinstance(key_node, ScalarNode) and key_node.value == "<<" and key_node.tag in ("plain", "!!merge"):
-                sources = value_node.value if isinstance(value_node, SequenceNode) else [value_node]
-                for source in sources:
-                    for key, value in self._mapping(source).items():
-                        merged.setdefault(key, value)
+                (merged if self._merges_last else result).update(self._merged(value_node))
                 continue
-            result[self._key(key_node)] = self.of(value_node)
+            key = self._key(key_node)
+            value = self._of(value_node)
+            if key is None:
+                self._unfit_key = self._unfit_key or (self._tagged(key_node), value)
+            else:
+                result[key] = value
         return {**merged, **result} if merged else result
 
-    def _key(self, node: Node) -> str:
+    def _merged(self, node: Node) -> dict[str, Any]:
+        merged: dict[str, Any] = {}
+        for source in reversed(node.value) if isinstance(node, SequenceNode) else (node,):
+            if not isinstance(source, MappingNode):
+                raise YamlError("yaml: map merge requires map or sequence of maps as the value")
+            merged.update(self._mapping(source))
+        return merged
+
+    def _key(self, node: Node) -> str | None:
+        """The key as a text; none of one that JSON cannot have."""
         if not isinstance(node, ScalarNode):
             raise YamlError(
-                f"yaml: invalid map key: {_go_text(self.of(node))}",
+                f"yaml: invalid map key: {_go_text(self._of(node))}",
                 line=node.start_mark.line + 1,
                 column=node.start_mark.column + 1,
             )
         value = self._tagged(node)
         if isinstance(value, bool):
             return "true" if value else "false"
-        return "null" if value is None else str(value)
+        if value is None or (isinstance(value, int) and value >= 2**63):
+            return "null" if value is None and self._merges_last else None
+        if isinstance(value, float) or (isinstance(value, int) and _WHOLE.match(node.value)):
+            return _float_key(float(value))
+        return str(value)
 
     def _tagged(self, node: ScalarNode) -> Any:
-        return _finite(self._scalars(node.value)) if node.tag in _RESOLVED else node.value
+        name = node.tag.removeprefix(_TAG)
+        if name == "binary":
+            return _decoded(node.value)
+        if name != "plain" and name not in _RESOLVED:
+            return node.value
+        value = self._scalars(node.value)
+        if name not in ("plain", found := _tag_of(node.value, value)) and (name, found) != ("float", "int"):
+            raise YamlError(f"yaml: cannot decode !!{found} `{node.value}` as a !!{name}")
+        self._infinite = self._infinite or (isinstance(value, float) and not math.isfinite(value))
+        return value
+
+
+def unsupported_key(key: Any, value: Any) -> str:
+    """Of a key that is null or takes all of 64 bits (sigs.k8s.io/yaml, convertToJSONableObject)."""
+    kind, shown = ("%!s(<nil>)", "<nil>") if key is None else ("uint64", hex(key))
+    return f"unsupported map key of type: {kind}, key: {shown}, value: {'<nil>' if value is None else _go_text(value)}"
+
+
+def _float_key(value: float) -> str:
+    """With the digits that tell a float of 32 bits."""
+    try:
+        (single,) = struct.unpack("f", struct.pack("f", value))
+    except OverflowError:
+        single = math.copysign(math.inf, value)
+    if not math.isfinite(single):
+        return _FLOAT_KEYS[str(single)]
+    shortest = (float(f"{single:.{digits}g}") for digits in range(1, 10))
+    return shown_float(next(each for each in shortest if struct.pack("f", each) == struct.pack("f", single)))
+
+
+def _tag_of(text: str, value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, str):
+        return "timestamp" if _TIMESTAMP.fullmatch(text) else "str"
+    return "bool" if isinstance(value, bool) else "float" if isinstance(value, float) or _WHOLE.match(text) else "int"
+
+
+def _decoded(text: str) -> str:
+    if first_illegal_byte(text) is not None:
+        raise YamlError("yaml: !!binary value contains invalid base64 data")
+    return base64.b64decode(text).decode("utf-8", "replace")
 
 
 def _go_text(value: Any) -> str:
     """A value as Go's %#v writes it."""
     if isinstance(value, dict):
-        pairs = (f"{_go_text(key)}:{_go_text(each)}" for key, each in value.items())
+        pairs = (f"{_go_text(key)}:{_go_text(value[key])}" for key in sorted(value))
         return f"map[interface {{}}]interface {{}}{{{', '.join(pairs)}}}"
     if isinstance(value, list):
         return f"[]interface {{}}{{{', '.join(map(_go_text, value))}}}"
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, float):
+        return _non_finite(value) or shown_float(value)
     return "interface {}(nil)" if value is None else str(value).lower()
 
 
-def _finite(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        shown = "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"
+def _non_finite(value: float) -> str:
+    if math.isfinite(value):
+        return ""
+    return "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"
+
+
+def _refuse_infinite(value: Any) -> None:
+    """Raises YamlError for the first number that JSON has not, in the order in which it would be written."""
+    if isinstance(value, dict):
+        for key in sorted(value):
+            _refuse_infinite(value[key])
+    elif isinstance(value, list):
+        for each in value:
+            _refuse_infinite(each)
+    elif isinstance(value, float) and (shown := _non_finite(value)):
         raise YamlError(f"json: unsupported value: {shown}")
-    return value
 
 
 def resolve(text: str) -> Any:

@@ -19,11 +19,11 @@ _DOMAIN = "a name must be a domain-prefixed path, such as 'example.com/my-prop'"
 
 
 def short_name(value: str, path: str, problems: Problems) -> None:
-    problems.all_invalid(path, value, text.dns_label(value))
+    problems.all_invalid(path, value, text.dns_label(value, text.BYTES))
 
 
 def long_name(value: str, path: str, problems: Problems) -> None:
-    problems.all_invalid(path, value, text.dns_subdomain(value))
+    problems.all_invalid(path, value, text.dns_subdomain(value, text.BYTES))
 
 
 def long_name_caseless(value: str, path: str, problems: Problems) -> None:
@@ -46,7 +46,9 @@ def pool_name(value: str, path: str, problems: Problems) -> None:
         if not part:
             problems.invalid(path, value, f"segment {index}: must not be empty")
         else:
-            problems.all_invalid(path, part, (f"segment {index}: {why}" for why in text.dns_subdomain(part)))
+            problems.all_invalid(
+                path, part, (f"segment {index}: {why}" for why in text.dns_subdomain(part, text.BYTES))
+            )
 
 
 def fully_qualified_name(value: str, path: str, problems: Problems) -> None:
@@ -70,7 +72,7 @@ def _prefix(prefix: str, path: str, problems: Problems) -> None:
         return
     if len(prefix.encode()) > _DRIVER_LENGTH:
         problems.too_long(path, _DRIVER_LENGTH)
-    problems.all_invalid(path, prefix, (f"prefix: {why}" for why in text.dns_subdomain(prefix)))
+    problems.all_invalid(path, prefix, (f"prefix: {why}" for why in text.dns_subdomain(prefix, text.BYTES)))
 
 
 def _identifier(name: str, path: str, problems: Problems) -> None:

@@ -9,7 +9,7 @@ import ipaddress
 import re
 from functools import lru_cache
 
-from engine.api.label_syntax import label_value_errors, qualified_name_errors
+from engine.api.label_syntax import label_key_errors, label_value_errors
 
 _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
@@ -64,8 +64,12 @@ LABEL_LENGTH = 63
 SUBDOMAIN_LENGTH = 253
 
 
-def too_long_text(limit: int) -> str:
-    return f"must be no more than {limit} bytes"
+BYTES, CHARACTERS = "bytes", "characters"
+
+
+def too_long_text(limit: int, unit: str = CHARACTERS) -> str:
+    """Bytes are counted either way: what tags name tells so (api/validate/content), the older rules do not."""
+    return f"must be no more than {limit} {unit}"
 
 
 def range_text(low: int, high: int) -> str:
@@ -81,10 +85,10 @@ def regex_text(message: str, pattern: str, *examples: str) -> str:
 
 
 @lru_cache(maxsize=8192)
-def dns_label(value: str) -> tuple[str, ...]:
+def dns_label(value: str, unit: str = CHARACTERS) -> tuple[str, ...]:
     found = []
     if len(value.encode()) > LABEL_LENGTH:
-        found.append(too_long_text(LABEL_LENGTH))
+        found.append(too_long_text(LABEL_LENGTH, unit))
     if not re.fullmatch(_LABEL, value):
         if re.fullmatch(_SUBDOMAIN, value):
             found.append("must not contain dots")
@@ -94,10 +98,10 @@ def dns_label(value: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=8192)
-def dns_subdomain(value: str) -> tuple[str, ...]:
+def dns_subdomain(value: str, unit: str = CHARACTERS) -> tuple[str, ...]:
     found = []
     if len(value.encode()) > SUBDOMAIN_LENGTH:
-        found.append(too_long_text(SUBDOMAIN_LENGTH))
+        found.append(too_long_text(SUBDOMAIN_LENGTH, unit))
     if not re.fullmatch(_SUBDOMAIN, value):
         found.append(regex_text(_SUBDOMAIN_TEXT, _SUBDOMAIN, "example.com"))
     return tuple(found)
@@ -106,7 +110,7 @@ def dns_subdomain(value: str) -> tuple[str, ...]:
 def dns_subdomain_caseless(value: str) -> tuple[str, ...]:
     found = []
     if len(value.encode()) > SUBDOMAIN_LENGTH:
-        found.append(too_long_text(SUBDOMAIN_LENGTH))
+        found.append(too_long_text(SUBDOMAIN_LENGTH, BYTES))
     if not re.fullmatch(_SUBDOMAIN, value, re.IGNORECASE | re.ASCII):
         found.append(regex_text(_SUBDOMAIN_CASELESS_TEXT, _SUBDOMAIN, "Example.com"))
     return tuple(found)
@@ -143,7 +147,7 @@ def wildcard_subdomain(value: str) -> tuple[str, ...]:
 @lru_cache(maxsize=4096)
 def qualified_name(value: str) -> tuple[str, ...]:
     """A label key: an optional DNS prefix, a slash and a name."""
-    return tuple(qualified_name_errors(value))
+    return tuple(label_key_errors(value))
 
 
 @lru_cache(maxsize=8192)
@@ -322,7 +326,8 @@ def _is_mapped(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
 
 
 def _without_zeros(value: str) -> str:
-    return ".".join(part.lstrip("0") or part[:1] for part in value.split("."))
+    """Of the numbers of an IPv4 address, one at the end of an IPv6 one included."""
+    return ".".join(part if ":" in part else part.lstrip("0") or part[:1] for part in value.split("."))
 
 
 def unmasked(value: str) -> str:

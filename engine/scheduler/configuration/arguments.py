@@ -18,7 +18,7 @@ from engine.api.errors import (
     field_required,
 )
 from engine.api.golang.duration import parse_duration
-from engine.api.label_syntax import qualified_name_errors
+from engine.api.label_syntax import label_key_errors
 from engine.api.types import Object
 from engine.scheduler.configuration.fields import ANY, BOOL, DURATION, INT32, INT64, STRING, Struct
 from engine.scheduler.configuration.node_selectors import added_affinity_problems
@@ -163,7 +163,7 @@ def _fit(args: Object, path: str) -> list[Cause]:
 
 
 def _label_name(name: str, path: str) -> list[Cause]:
-    return [field_invalid(path, name, problem) for problem in qualified_name_errors(name)]
+    return [field_invalid(path, name, problem) for problem in label_key_errors(name)]
 
 
 def _strategy(strategy: Object, path: str) -> list[Cause]:

@@ -7,7 +7,7 @@ import binascii
 
 from engine.api.errors import Cause, field_invalid
 from engine.api.golang.duration import parse_duration
-from engine.api.label_syntax import qualified_name_errors
+from engine.api.label_syntax import label_key_errors
 from engine.api.types import Object
 from engine.scheduler.configuration.configuration import ExtenderConfiguration
 from engine.scheduler.configuration.fields import (
@@ -50,7 +50,7 @@ def extender_problems(extenders: list[Object]) -> list[Cause]:
             causes.append(field_invalid(f"{path}.weight", weight, "must have a positive weight applied to it"))
         for j, resource in enumerate(extender.get("managedResources") or ()):
             at, name = f"{path}.managedResources[{j}].name", resource.get("name", "")
-            problems = qualified_name_errors(name)
+            problems = label_key_errors(name)
             causes += [field_invalid(at, name, problem) for problem in problems]
             if not problems and not is_extended(name):
                 causes.append(field_invalid(at, name, "is an invalid extended resource name"))

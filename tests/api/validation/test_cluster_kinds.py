@@ -392,7 +392,7 @@ ROWS: dict[str, tuple[GVK, Object, list[str]]] = {
         SLICE,
         endpoints(ports=[{"name": "", "appProtocol": "a/b/c"}]),
         [
-            'ports[0].appProtocol: Invalid value: "a/b/c": a qualified name must consist of alphanumeric characters, '
+            'ports[0].appProtocol: Invalid value: "a/b/c": a valid label key must consist of alphanumeric characters, '
             "'-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or "
             "'123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS "
             "subdomain prefix and '/' (e.g. 'example.com/MyName')"
