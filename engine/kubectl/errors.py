@@ -81,6 +81,11 @@ def of(errors: Sequence[Exception]) -> Exception:
     return errors[0] if len(errors) == 1 else Aggregate(errors)
 
 
+def flat(errors: Sequence[Exception]) -> list[Exception]:
+    """The errors with those of aggregates in their place (utilerrors.Flatten)."""
+    return [one for error in errors for one in (flat(error.errors) if isinstance(error, Aggregate) else (error,))]
+
+
 def with_source(error: Exception, verb: str, source: str) -> Exception:
     """Say which file an error came from, as in `error when creating "web.yaml": ...`."""
     if not source:
@@ -101,7 +106,7 @@ def render(error: Exception, *, command: str) -> str:
         return _invalid(error)
     if text := _standard(error):
         return text
-    text = str(error)
+    text = str(error).removesuffix("\n")
     if not text.startswith("error: "):
         text = f"error: {text}"
     if isinstance(error, UsageError):

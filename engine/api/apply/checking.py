@@ -12,7 +12,7 @@ from typing import Any
 from engine.api.apply.field_types import FieldType, ListType, MapType, field_type
 from engine.api.apply.steps import path_text
 from engine.api.errors import ApiError
-from engine.api.golang.text import quoted
+from engine.api.golang.values import go_syntax
 from engine.api.patch.strategic_common import go_text
 from engine.api.schema import Schema
 from engine.api.types import Object
@@ -154,26 +154,12 @@ def _wrong_leaf(kind: FieldType, value: Any) -> str | None:
     if wanted in ("integer", "number") and not number:
         return f"expected numeric (int or float), got {_go_type(value)}"
     if wanted == "string" and not isinstance(value, str):
-        return f"expected string, got &value.valueUnstructured{{Value:{_go_syntax(value)}}}"
+        return f"expected string, got &value.valueUnstructured{{Value:{go_syntax(value)}}}"
     if wanted == "boolean" and not isinstance(value, bool):
         return f"expected boolean, got &{{{go_text(value)}}}"
     if wanted == "object" and not isinstance(value, dict):
         return f"expected map, got &{{{go_text(value)}}}"
     return None
-
-
-def _go_syntax(value: Any) -> str:
-    """A JSON value as Go's %#v prints it."""
-    if isinstance(value, dict):
-        shown = (f"{quoted(key)}:{_go_syntax_inside(value[key])}" for key in sorted(value))
-        return f"map[string]interface {{}}{{{', '.join(shown)}}}"
-    if isinstance(value, list):
-        return f"[]interface {{}}{{{', '.join(map(_go_syntax_inside, value))}}}"
-    return quoted(value) if isinstance(value, str) else go_text(value)
-
-
-def _go_syntax_inside(value: Any) -> str:
-    return "interface {}(nil)" if value is None else _go_syntax(value)
 
 
 def _go_type(value: Any) -> str:

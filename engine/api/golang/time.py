@@ -59,7 +59,8 @@ def _moment(text: str, layout: str, form: str) -> str:
     local, beyond, away, fraction = _read(text, layout)
     moment = local - away
     year = moment.year + beyond
-    return f"{'-' if year < 0 else ''}{abs(year):04d}-{moment.replace(microsecond=int(f'{fraction:0<6}'[:6])).strftime(form)}"
+    rest = moment.replace(microsecond=int(f"{fraction:0<6}"[:6])).strftime(form)
+    return f"{'-' if year < 0 else ''}{abs(year):04d}-{rest}"
 
 
 def _read(text: str, layout: str) -> tuple[datetime, int, timedelta, str]:

@@ -13,9 +13,11 @@ from typing import Any
 import yaml
 from yaml.nodes import MappingNode, ScalarNode
 
+from engine.api.golang.floats import shown_float
 from engine.api.golang.yaml import resolve
 
 _WIDTH = 80
+_MOST = 1e21  # from here on JSON has an exponent
 _TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt ].*)?\Z")
 _BASE_60 = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?\Z")
 
@@ -50,16 +52,19 @@ def _represent_mapping(dumper: _Dumper, value: Mapping[str, Any]) -> MappingNode
 
 
 def _json_scalar(value: object) -> str:
-    if isinstance(value, float):
+    if isinstance(value, float) and not (value.is_integer() and abs(value) < _MOST):
         return float_text(value)
     if isinstance(value, bool):
         return "true" if value else "false"
-    return "null" if value is None else str(value)
+    if isinstance(value, int | float):
+        whole = int(value)
+        return str(whole) if -(2**63) <= whole < 2**64 else shown_float(float(value))  # read as a float before
+    return "null"
 
 
 def float_text(number: float) -> str:
     """A float as encoding/json writes it."""
-    if number.is_integer() and abs(number) < 1e21:
+    if number.is_integer() and abs(number) < _MOST:
         return str(int(number))
     return repr(number)
 

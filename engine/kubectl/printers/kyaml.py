@@ -12,9 +12,10 @@ from typing import Any
 from engine.api.field_order import by_name
 from engine.api.types import Object
 from engine.kubectl.errors import CommandError
-from engine.kubectl.yaml import read_back
+from engine.kubectl.yaml import float_text, read_back
 
 _PLAIN = re.compile(r"[^\W\d][\w./-]*")
+_ZERO_OF_EXPONENT = re.compile("e-0")  # which JSON does without
 _ESCAPES = {
     **dict(zip('"\\\a\b\f\n\r\v\x1b', '"\\abfnrve', strict=True)),
     "\xa0": "_",
@@ -50,11 +51,11 @@ def _value(value: Any, indent: str) -> str:
         return "[\n" + "".join(f"{inner}{_value(item, inner)},\n" for item in value) + f"{indent}]"
     if isinstance(value, str):
         return _string(value, indent)
-    return json.dumps(value)
+    return _ZERO_OF_EXPONENT.sub("e-", float_text(value)) if isinstance(value, float) else json.dumps(value)
 
 
 def _key(key: str) -> str:
-    return key if _PLAIN.fullmatch(key) and key.lower() not in _AMBIGUOUS else _quoted(key)
+    return key if _PLAIN.fullmatch(key) and key.lower() not in _AMBIGUOUS else _quoted(key).replace("\t", "\\t")
 
 
 def _string(text: str, indent: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from engine.api.golang.json import escaped_text
 from engine.api.golang.text import quoted
-from engine.api.golang.values import shown_value
+from engine.api.golang.values import go_syntax, shown_value
 from engine.api.types import Object
 from engine.kubectl import yaml
 from engine.kubectl.discovery import Resource
@@ -167,18 +167,6 @@ def _write(session: Session, shown: Callable[[Object], str], obj: Object, templa
             "Printing more information for debugging the template:\n"
             f"\ttemplate was:\n\t\t{template}\n\tobject given to jsonpath engine was:\n\t\t{go_syntax(obj)}\n\n"
         ) from error
-
-
-def go_syntax(value: Any) -> str:
-    """A value as Go's `%#v` prints it."""
-    if isinstance(value, dict):
-        entries = ", ".join(f"{go_syntax(key)}:{go_syntax(value[key])}" for key in sorted(value))
-        return f"map[string]interface {{}}{{{entries}}}"
-    if isinstance(value, list):
-        return f"[]interface {{}}{{{', '.join(go_syntax(item) for item in value)}}}"
-    if value is None:
-        return "interface {}(nil)"
-    return json.dumps(value, ensure_ascii=False)
 
 
 def unknown_format(output: str, allowed: str = FORMATS) -> CommandError:

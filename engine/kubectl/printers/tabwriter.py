@@ -5,6 +5,10 @@ Source of the behaviour: Go's text/tabwriter, with spaces for padding and left a
 
 from __future__ import annotations
 
+import re
+
+_OTHER_ENDS = re.compile("[\v\f]")
+
 
 def escaped(text: str) -> str:
     """What a terminal would obey, written out (cli-runtime pkg/printers/terminal.go)."""
@@ -36,6 +40,12 @@ class TabWriter:
         self._parts.clear()
         if not text:
             return ""
+        if _OTHER_ENDS.search(text) is None:
+            return self._aligned(text)
+        # A form feed ends the line and all columns, and becomes a line's end itself; a vertical tab ends a cell.
+        return "\n".join(map(self._aligned, text.replace("\v", "\t").split("\f")))
+
+    def _aligned(self, text: str) -> str:
         lines = [line.split("\t") for line in text.split("\n")]
         widths: list[list[int]] = [[0] * (len(cells) - 1) for cells in lines]
         self._measure(lines, widths, 0, len(lines), 0)

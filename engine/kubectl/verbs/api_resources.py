@@ -95,7 +95,7 @@ def _structured(session: Session, found: list[Resource], output: str) -> None:
             "categories": list(r.categories),
         }
         resources.append({key: value for key, value in entry.items() if value or key in ("namespaced", "singularName")})
-    document = {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": "", "resources": resources}
+    document = {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": "", "resources": resources or None}
     if output == "json":
         session.out(json_text(document, sort_keys=False))
     elif output == "kyaml":

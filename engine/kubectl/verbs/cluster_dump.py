@@ -56,7 +56,12 @@ def _make_folder(path: Path) -> None:
     """With those above it, for nobody else to read: logs have secrets in them. What is there stays as it is."""
     if not path.is_dir():
         _make_folder(path.parent)
-        path.mkdir(mode=0o700, exist_ok=True)
+        try:
+            path.mkdir(mode=0o700, exist_ok=True)
+        except FileExistsError as error:
+            raise CommandError(f"mkdir {path}: not a directory") from error
+        except OSError as error:
+            raise CommandError(f"mkdir {path}: {(error.strerror or '').lower()}") from error
 
 
 class _Dump:

@@ -17,13 +17,13 @@ from engine.kubectl.session import Session
 def literals(session: Session, kind: str, name: str) -> dict[str, bytes]:
     """The data of --from-literal, --from-file and --from-env-file. Raises CommandError."""
     data = _Data(kind, name)
+    if session.flags.many("from-env-file") and any(map(session.flags.many, ("from-file", "from-literal"))):
+        raise CommandError("from-env-file cannot be combined with from-file or from-literal")
     for source in session.flags.many("from-literal"):
         key, equals, value = source.partition("=")
         if not equals or not key:
             raise CommandError(f"invalid literal source {source}, expected key=value")
         data.put(key, value.encode())
-    if session.flags.many("from-env-file") and (data.values or session.flags.many("from-file")):
-        raise CommandError("from-env-file cannot be combined with from-file or from-literal")
     for source in session.flags.many("from-file"):
         key, equals, path = source.partition("=")
         _check_source(key, equals, path)

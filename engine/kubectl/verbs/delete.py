@@ -34,6 +34,7 @@ IMMEDIATE = (
 
 async def run(session: Session) -> None:
     flags = session.flags
+    policy = propagation(session)
     if flags.text("raw"):
         await raw(session, "DELETE", flags.text("raw"))
         return
@@ -47,7 +48,6 @@ async def run(session: Session) -> None:
     dry_run = session.dry_run()
     if grace == 0 and force:
         session.err(IMMEDIATE)
-    policy = propagation(session)
     errors: list[Exception] = []
     unread: list[Exception] = []  # what is wrong with manifests, which counts as one and is told last
     deleted: list[tuple[Info, str]] = []

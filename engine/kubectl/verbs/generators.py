@@ -127,7 +127,8 @@ def _cron_job(session: Session, name: str) -> Object:
 
 
 def _job_template(session: Session, name: str, restart: str) -> Object:
-    container: Object = {"name": name, "image": session.flags.text("image"), "resources": {}}
+    image = session.flags.text("image")
+    container: Object = {"name": name, **({"image": image} if image else {}), "resources": {}}
     if command := _words_after_dash(session):
         container["command"] = command
     return {"metadata": {}, "spec": {"containers": [container], "restartPolicy": restart}}

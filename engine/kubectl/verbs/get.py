@@ -12,7 +12,7 @@ from engine.api.types import Object
 from engine.kubectl.arguments import split_arguments
 from engine.kubectl.command import Command
 from engine.kubectl.discovery import Resource
-from engine.kubectl.errors import Aggregate, CommandError, Exit, OtherNamespaceError, UsageError, of
+from engine.kubectl.errors import Aggregate, CommandError, Exit, OtherNamespaceError, UsageError, flat, of
 from engine.kubectl.fetching import list_error, require_namespace, require_there
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import ALL_NAMESPACES, FIELD_SELECTOR, PRINT, SELECTOR, filename
@@ -152,7 +152,8 @@ def _flush(session: Session, lines: list[str]) -> None:
 
 
 def _nothing_found(session: Session, resources: list[Resource]) -> None:
-    if session.all_namespaces or not all(resource.namespaced for resource in resources):
+    of_cluster = session.flags.on("server-print") and not all(resource.namespaced for resource in resources)
+    if session.all_namespaces or of_cluster:
         session.err("No resources found")
     else:
         session.err(f"No resources found in {session.namespace} namespace.")
@@ -260,7 +261,7 @@ async def _structured(session: Session) -> None:
     else:
         printer({"apiVersion": "v1", "kind": "List", "metadata": {"resourceVersion": ""}, "items": shown})
     if errors:
-        raise of(errors)
+        raise of(flat(errors))
 
 
 def _printer_of(session: Session) -> tuple[str, CustomColumns | None, Callable[[Object], None] | None]:

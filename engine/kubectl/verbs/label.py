@@ -66,12 +66,14 @@ def _parse(words: list[str], noun: str) -> _Change:
 def _runner(noun: str, map_name: str, done: str) -> Run:
     async def run(session: Session) -> None:
         dry_run = session.dry_run()
+        if noun == "annotation":
+            result_printer(session, done, dry_run=dry_run)
         resources, words = split_changes(session.arguments, noun)
         change = _parse(words, noun)
         _check(session, resources, words, noun)
         selection = Selection.of_flags(session, arguments=resources)
         selection.local = session.flags.on("local")
-        one = _one(session, selection)
+        one = _one(session, selection, noun)
         if not one and session.flags.text("resource-version"):
             raise CommandError("--resource-version may only be used with a single resource")
         await visit(session, selection, _Editor(session, change, noun, map_name, done, dry_run, one))
@@ -105,11 +107,16 @@ def _check_local(session: Session, resources: Sequence[str], example: str) -> No
         raise CommandError(f"one or more files must be specified as {files}")
 
 
-def _one(session: Session, selection: Selection) -> bool:
+def _one(session: Session, selection: Selection, noun: str) -> bool:
     """Whether the words name one object, or one file (IntoSingleItemImplied of the builder)."""
     if selection.of_manifests:
         return is_one_file(selection)
-    pairs, types, names = split_arguments(selection.arguments, session.program)
+    try:
+        pairs, types, names = split_arguments(selection.arguments, session.program)
+    except CommandError:
+        if noun == "label":
+            raise
+        return False  # which is told when the objects are looked for
     return len(pairs) == 1 or (len(types), len(names)) == (1, 1)
 
 
@@ -170,11 +177,13 @@ class _Editor:
     def _changed(self, obj: Object) -> Object:
         metadata = obj.get("metadata") or {}
         values = dict(metadata.get(self.map_name) or {})
+        if self.noun == "label" and not self._local:
+            for key in self.change.remove:
+                if key not in values:
+                    self.session.out(f'label "{key}" not found.')
         if not self.session.flags.on("overwrite"):
             self._refuse_overwrite(values)
         for key in self.change.remove:
-            if key not in values and self.noun == "label" and not self._local:
-                self.session.out(f'label "{key}" not found.')
             values.pop(key, None)
         values |= self.change.set
         changed = {**metadata, self.map_name: values}

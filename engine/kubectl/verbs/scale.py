@@ -5,8 +5,6 @@ Source of the behaviour: kubectl pkg/cmd/scale/scale.go and pkg/scale/scale.go.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
 from engine.api.golang.text import quoted
 from engine.api.types import Object
 from engine.api.wire import MERGE_PATCH
@@ -16,7 +14,7 @@ from engine.kubectl.errors import CommandError, of
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import ALL, DRY_RUN, PRINT, SELECTOR, filename
 from engine.kubectl.printers.objects import result_printer
-from engine.kubectl.selection import Info, Selection, collect, visit
+from engine.kubectl.selection import Info, Selection, collect
 from engine.kubectl.session import Session
 from engine.kubectl.verbs.watching import RETRY_SECONDS
 
@@ -51,18 +49,13 @@ async def run(session: Session) -> None:
 
     selection = Selection.of_flags(session)
     selection.fetch = not session.from_files  # a manifest is taken as it stands
-    if not await (_of_manifests(session, selection, scale) if session.from_files else visit(session, selection, scale)):
-        raise CommandError("no objects passed to scale")
-
-
-async def _of_manifests(session: Session, selection: Selection, scale: Callable[[Info], Awaitable[None]]) -> int:
-    """Scale what could be read, up to the first that cannot be scaled; then tell of what could not be read."""
     found, errors = await collect(session, selection)
-    for info in found:
+    for info in found:  # up to the first that cannot be scaled; what was not found is told after them
         await scale(info)
     if errors:
         raise of(errors)
-    return len(found)
+    if not found:
+        raise CommandError("no objects passed to scale")
 
 
 async def _scale(session: Session, info: Info, replicas: int, dry_run: str) -> None:

@@ -53,7 +53,7 @@ async def change(
     even_unchanged: bool = False,
     files_only: bool = True,
     one_by_one: bool = False,
-    check: Callable[[], None] = lambda: None,
+    check: Callable[[Sequence[Info]], None] = lambda found: None,
     sent: Callable[[], None] = lambda: None,
     problems: Sequence[Exception] = (),
 ) -> None:
@@ -65,11 +65,9 @@ async def change(
     they are told before what could not be sent.
     """
     dry_run, local = session.dry_run(), session.flags.on("local")
+    printer = result_printer(session, done, dry_run=dry_run, typed=True)
     if local and arguments and files_only:
         raise CommandError(LOCAL)
-    if local and dry_run == "server":
-        raise CommandError("cannot specify --local and --dry-run=server - did you mean --dry-run=client?")
-    printer = result_printer(session, done, dry_run=dry_run, typed=True)
 
     async def update(info: Info) -> None:
         after = copy_object(info.object)
@@ -93,8 +91,14 @@ async def change(
     found, errors = await collect(session, selection)
     if errors:
         raise of(errors)
-    check()
+    refuse_local_on_server(session)
+    check(found)
     await each(found, update, problems)
+
+
+def refuse_local_on_server(session: Session) -> None:
+    if session.flags.on("local") and session.dry_run() == "server":
+        raise CommandError("cannot specify --local and --dry-run=server - did you mean --dry-run=client?")
 
 
 async def _send(session: Session, info: Info, after: Object, *, dry_run: str, failing: str) -> None:
@@ -111,7 +115,7 @@ async def _send(session: Session, info: Info, after: Object, *, dry_run: str, fa
         )
     except ApiError as error:
         if failing:
-            raise CommandError(f"{failing} {error.message}".removesuffix("\n")) from error
+            raise CommandError(f"{failing} {error.message}") from error
         raise
     info.refresh(answer)
 

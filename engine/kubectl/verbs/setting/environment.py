@@ -14,6 +14,7 @@ from engine.api.types import Object, copy_object
 from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError, of
 from engine.kubectl.flags import Flag, Type
+from engine.kubectl.printers.objects import result_printer
 from engine.kubectl.selection import Info, Selection, collect, each
 from engine.kubectl.session import Session
 from engine.kubectl.verbs.setting.change import (
@@ -21,6 +22,7 @@ from engine.kubectl.verbs.setting.change import (
     change,
     chosen,
     pod_spec_of,
+    refuse_local_on_server,
     require_pod_spec,
     selection_of,
     unfit,
@@ -35,7 +37,15 @@ WRONG_NAME = (
 
 
 async def run(session: Session) -> None:
+    if session.flags.on("all") and session.flags.text("selector"):
+        raise CommandError("cannot set --all and --selector at the same time")
     resources, words = _split(session.arguments)
+    result_printer(session, "env updated", dry_run=session.dry_run(), typed=True)
+    refuse_local_on_server(session)
+    if not resources and not session.flags.many("filename"):
+        raise CommandError("one or more resources must be specified as <resource> <name> or <resource>/<name>")
+    if session.flags.on("list") and session.flags.text("output"):
+        raise CommandError("--list and --output may not be specified together")
     if session.flags.many("keys") and not session.flags.text("from"):
         raise CommandError("when specifying --keys, a configmap or secret must be provided with --from")
     variables, removed = _parse(session, [*session.flags.many("env"), *words])
@@ -44,8 +54,6 @@ async def run(session: Session) -> None:
     prefix = session.flags.text("prefix")
     variables = [{**variable, "name": prefix + variable["name"]} for variable in variables]
     if session.flags.on("list"):
-        if session.flags.text("output"):
-            raise CommandError("--list and --output may not be specified together")
         await _list(session, resources, variables, removed)
         return
 
@@ -63,8 +71,6 @@ async def run(session: Session) -> None:
         if not variables and not words:
             raise CommandError("at least one environment variable must be provided")
 
-    if not resources and not session.flags.many("filename"):
-        raise CommandError("one or more resources must be specified as <resource> <name> or <resource>/<name>")
     failing = "failed to patch env update to pod template:"
     await change(session, resources, alter, done="env updated", failing=failing, files_only=False, sent=sent)
 
@@ -102,7 +108,7 @@ def _parse(session: Session, words: list[str]) -> tuple[list[Object], list[str]]
         elif equals:
             if not NAME.fullmatch(name):
                 raise CommandError(f'"{name}" is not a valid key name: {WRONG_NAME}')
-            variables.append({"name": name, "value": value})
+            variables.append({"name": name, "value": value} if value else {"name": name})
             named.add(name)
         elif word.endswith("-"):
             removed.append(word[:-1])
@@ -116,7 +122,7 @@ def _parse(session: Session, words: list[str]) -> tuple[list[Object], list[str]]
 def _read(text: str) -> list[Object]:
     """The variables of lines like A=b; what stands after a # and lines without a = say nothing."""
     pairs = [line.partition("#")[0].partition("=") for line in text.splitlines()]
-    return [{"name": name, "value": value} for name, equals, value in pairs if equals]
+    return [{"name": name, "value": value} if value else {"name": name} for name, equals, value in pairs if equals]
 
 
 def _set(session: Session, info: Info, container: Object, variables: list[Object], removed: list[str]) -> None:

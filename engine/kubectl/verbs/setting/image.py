@@ -5,6 +5,8 @@ Source of the behaviour: kubectl pkg/cmd/set/set_image.go.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from engine.api.types import Object
 from engine.kubectl.arguments import split_changes
 from engine.kubectl.change_cause import RECORD
@@ -24,7 +26,7 @@ async def run(session: Session) -> None:
     images = dict(word.split("=", 1) for word in words)
     missing: list[Exception] = []
 
-    def check() -> None:
+    def check(_: Sequence[Info]) -> None:
         if not images:
             raise CommandError("at least one image update is required")
 

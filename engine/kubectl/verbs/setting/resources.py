@@ -5,32 +5,43 @@ Source of the behaviour: kubectl pkg/cmd/set/set_resources.go and set_serviceacc
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from engine.api.quantity import Quantity, QuantityError
 from engine.api.types import Object
 from engine.kubectl.change_cause import RECORD
 from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError
 from engine.kubectl.flags import Flag
+from engine.kubectl.printers.objects import result_printer
 from engine.kubectl.selection import MISSING, Info
 from engine.kubectl.session import Session
-from engine.kubectl.verbs.setting.change import FLAGS, WITHOUT_SELECTOR, change, chosen, require_pod_spec
+from engine.kubectl.verbs.setting.change import (
+    FLAGS,
+    WITHOUT_SELECTOR,
+    change,
+    chosen,
+    refuse_local_on_server,
+    require_pod_spec,
+)
 
 
 async def set_resources(session: Session) -> None:
     amounts: dict[str, dict[str, str]] = {}
 
-    def check() -> None:
+    def check(_: Sequence[Info]) -> None:
         amounts.update({name: _amounts(session.flags.text(name)) for name in ("limits", "requests")})
         if not any(amounts.values()):
             raise CommandError("you must specify an update to requests or limits (in the form of --requests/--limits)")
 
     pattern = session.flags.text("containers") or "*"
+    missing: list[Exception] = []
 
     def alter(info: Info, obj: Object) -> None:
         spec = require_pod_spec(info, obj)
         containers = chosen([*spec["containers"], *(spec.get("initContainers") or ())], pattern)
         if not containers:
-            raise CommandError(f"unable to find container named {pattern}")
+            missing.append(CommandError(f"error: unable to find container named {pattern}"))
         for container in containers:
             resources = container.setdefault("resources", {})
             for name, given in amounts.items():
@@ -39,7 +50,7 @@ async def set_resources(session: Session) -> None:
 
     failing = "failed to patch resources update to pod template"
     done = "resource requirements updated"
-    await change(session, session.arguments, alter, done=done, failing=failing, check=check)
+    await change(session, session.arguments, alter, done=done, failing=failing, check=check, problems=missing)
 
 
 def _amounts(text: str) -> dict[str, str]:
@@ -57,10 +68,11 @@ def _amounts(text: str) -> dict[str, str]:
 
 
 async def set_service_account(session: Session) -> None:
+    dry_run = session.dry_run()
+    refuse_local_on_server(session)
+    result_printer(session, "serviceaccount updated", dry_run=dry_run, typed=True)
     if len(session.arguments) < (1 if session.from_files else 2):
-        if not session.arguments:
-            raise CommandError("serviceaccount is required")
-        raise CommandError(MISSING)
+        raise CommandError(MISSING if session.arguments else "serviceaccount is required")
     *resources, account = session.arguments
 
     def alter(info: Info, obj: Object) -> None:

@@ -5,6 +5,8 @@ Source of the behaviour: kubectl pkg/cmd/set/set_selector.go and set_subject.go.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from engine.api.errors import ApiError
 from engine.api.selectors import LabelSelector
 from engine.api.types import Object
@@ -64,15 +66,19 @@ async def set_subject(session: Session) -> None:
     subjects: list[Object] = [{"apiGroup": RBAC, "kind": "User", "name": name} for name in flags.many("user")]
     subjects += [{"apiGroup": RBAC, "kind": "Group", "name": name} for name in flags.many("group")]
     for text in flags.many("serviceaccount"):
-        namespace, colon, name = text.partition(":")
-        if not colon or not name or ":" in name:
-            raise CommandError("serviceaccount must be <namespace>:<name>")
+        namespace, _, name = text.partition(":")
         subject = {"kind": "ServiceAccount", "name": name}
         subjects.append({**subject, "namespace": namespace} if namespace else subject)
 
-    def check() -> None:
+    def check(found: Sequence[Info]) -> None:
         if not subjects:
             raise CommandError("you must specify at least one value of user, group or serviceaccount")
+        for text in flags.many("serviceaccount"):
+            namespace, colon, name = text.partition(":")
+            if not colon or not name or ":" in name:
+                raise CommandError("serviceaccount must be <namespace>:<name>")
+            if not namespace and any(info.resource.kind == "ClusterRoleBinding" for info in found):
+                raise CommandError("serviceaccount must be <namespace>:<name>, namespace must be specified")
 
     def alter(info: Info, obj: Object) -> None:
         if info.resource.kind not in ("RoleBinding", "ClusterRoleBinding"):
