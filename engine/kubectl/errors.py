@@ -42,6 +42,14 @@ class OtherNamespaceError(CommandError):
     """An object of a manifest that names another namespace than `-n` does."""
 
 
+class SentError(CommandError):
+    """What was said of a patch that was sent. The end of its last line is shown among others only."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text.removesuffix("\n"))
+        self.end = "\n" if text.endswith("\n") else ""
+
+
 class UnfitError(CommandError):
     """An object that cannot be changed so: among others it is marked as an error too, and a line follows it."""
 
@@ -106,7 +114,7 @@ def render(error: Exception, *, command: str) -> str:
         return _invalid(error)
     if text := _standard(error):
         return text
-    text = str(error).removesuffix("\n")
+    text = str(error)
     if not text.startswith("error: "):
         text = f"error: {text}"
     if isinstance(error, UsageError):
@@ -117,6 +125,8 @@ def render(error: Exception, *, command: str) -> str:
 
 
 def _among_others(error: Exception) -> str:
+    if isinstance(error, SentError):
+        return f"{error}{error.end}"
     return f"error: {error}\n" if isinstance(error, UnfitError) else _standard(error) or str(error)
 
 

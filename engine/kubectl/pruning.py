@@ -48,6 +48,7 @@ async def prune(
     report: Report,
 ) -> None:
     """Delete what bears the last-applied annotation and is not among the uids `seen`."""
+    warn_of_all_kinds(session, resources)
     for resource, obj in await candidates(session, resources, namespaces, seen):
         try:
             await remove(session, resource, obj, dry_run=dry_run, report=report)
@@ -55,10 +56,8 @@ async def prune(
             raise _failed(resource, error) from error
 
 
-async def candidates(
-    session: Session, resources: Collection[Resource], namespaces: Iterable[str], seen: Collection[str]
-) -> list[tuple[Resource, Object]]:
-    """What would be pruned, those in namespaces first. Raises CommandError."""
+def warn_of_all_kinds(session: Session, resources: Collection[Resource]) -> None:
+    """Where none are named, those outside of namespaces are looked at too, which is to end."""
     if not resources and session.namespace:  # which the clients that call it do not tell from `--namespace`
         session.warn(
             "prune.go:71",
@@ -66,6 +65,12 @@ async def candidates(
             "--namespace flag in a future release. To preserve the current behaviour, list the resources you want to "
             "target explicitly in the --prune-allowlist flag.",
         )
+
+
+async def candidates(
+    session: Session, resources: Collection[Resource], namespaces: Iterable[str], seen: Collection[str]
+) -> list[tuple[Resource, Object]]:
+    """What would be pruned, those in namespaces first. Raises CommandError."""
     chosen = list(resources) or await _default(session)
     places = [(resource, namespace) for namespace in namespaces for resource in chosen if resource.namespaced]
     places += [(resource, "") for resource in chosen if not resource.namespaced]

@@ -94,6 +94,7 @@ class Selection:
     subresource: str = ""
     single_type: bool = False
     chunk: int = 0
+    tables: bool = False  # the server answers with tables, whose labels a selector looks at: they have none
 
     @property
     def of_manifests(self) -> bool:
@@ -239,6 +240,8 @@ async def _read_arguments(session: Session, selection: Selection) -> tuple[list[
         expanded += [r.gvr.group_resource for r in category] or [word]
     if selection.single_type and (len(expanded) > 1 or len({kind for kind, _ in pairs}) > 1):
         raise CommandError("you may only specify a single resource type")
+    if names and len(expanded) > 1:
+        raise CommandError("you must specify only one resource")
     return pairs, expanded, names
 
 
@@ -428,13 +431,14 @@ async def _of_object(session: Session, selection: Selection, obj: Object, source
             obj = {**obj, "metadata": {**metadata, "namespace": namespace}}
     else:
         namespace = ""
-    if selection.selector and not _matches(selection.selector, metadata.get("labels") or {}):
-        return None
     info = Info(resource, namespace, name, source, obj, local=selection.local)
     if selection.fetch and name and not selection.local:
         if resource.namespaced and not namespace:
             raise no_namespace(info)
         info.refresh(await live(session, resource, name, namespace))
+        metadata = {} if selection.tables else info.object["metadata"]  # the labels that count are those of the server
+    if selection.selector and not _matches(selection.selector, metadata.get("labels") or {}):
+        return None
     if selection.require_namespace:
         require_namespace(session, resource, namespace)
     return info

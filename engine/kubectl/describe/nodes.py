@@ -33,6 +33,8 @@ SYSTEM_INFO = (
     ("Kubelet Version", "kubeletVersion"),
 )
 
+_NO_NUMBER = -(2**63)  # what amd64 makes an integer of that is divided by nothing
+
 
 async def describe(session: Session, node: Object, *, show_events: bool) -> str:
     page = Page(session.now)
@@ -165,7 +167,7 @@ async def _pods(session: Session, page: Page, node: Object) -> None:
         add(asked, pod_amounts(pod, "requests", with_status=False))  # as kubectl sums up, resizes left out
         add(allowed, pod_amounts(pod, "limits", with_status=False))
         shares = [
-            _share(amounts.get(what, ZERO), allocatable.get(what, ZERO))
+            _share(amounts.get(what, ZERO), allocatable.get(what, ZERO), of_nothing=_NO_NUMBER)
             for what in ("cpu", "memory")
             for amounts in (requests, limits)
         ]
@@ -188,8 +190,8 @@ def _totals(page: Page, asked: Amounts, allowed: Amounts, allocatable: Amounts) 
             page.row(name, asked.get(name, ZERO), allowed.get(name, ZERO), level=1)
 
 
-def _share(amount: Quantity, whole: Quantity) -> str:
-    percent = int(float(amount) / float(whole) * 100) if whole else 0
+def _share(amount: Quantity, whole: Quantity, *, of_nothing: int = 0) -> str:
+    percent = int(float(amount) / float(whole) * 100) if whole else of_nothing
     return f"{amount} ({percent}%)"
 
 

@@ -185,7 +185,7 @@ def result_printer(session: Session, operation: str, *, dry_run: str = "none", t
     structured = structured_printer(session, typed=typed)
     if structured is None:
         raise unknown_format(session.flags.text("output"))
-    keep = session.flags.on("show-managed-fields")
+    keep = session.flags.on("show-managed-fields") or output not in PLAIN
     return lambda obj, resource: structured(obj if keep else without_managed_fields(obj))
 
 

@@ -18,7 +18,14 @@ from engine.kubectl.deletion import delete_unwatched, propagation
 from engine.kubectl.errors import Aggregate, CommandError, FlagError, NamespaceError, UsageError, of, with_source
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import ALL, DRY_RUN, PRINT, SELECTOR, VALIDATE, deletion, field_manager, filename
-from engine.kubectl.printers.objects import result_printer, structured_printer, without_managed_fields
+from engine.kubectl.printers.objects import (
+    PLAIN,
+    result_printer,
+    split_format,
+    structured_printer,
+    unknown_format,
+    without_managed_fields,
+)
 from engine.kubectl.selection import Info, Selection, collect
 from engine.kubectl.session import Session
 from engine.kubectl.verbs import last_applied_commands
@@ -200,6 +207,8 @@ class Applier:
         try:
             return difference(info, modified, current, overwrite=overwrite, warn=self.session.err)
         except CommandError as error:
+            if self.dry_run == "client":
+                raise with_source(error, _verb(info, ""), info.source) from error
             raise _applying(error, info, None) from error
 
     async def _recreate(self, info: Info, modified: Object, current: Object) -> Object:
@@ -239,9 +248,11 @@ class Applier:
         """Print what `-o` asked for: the one object, or all in a List."""
         if not self.shown:
             return
+        output, _ = split_format(self.session)
         printer = structured_printer(self.session, typed=len(self.shown) > 1)
-        assert printer is not None
-        keep = self.session.flags.on("show-managed-fields")
+        if printer is None:  # which is told when all has been done
+            raise unknown_format(self.session.flags.text("output"))
+        keep = self.session.flags.on("show-managed-fields") or output not in PLAIN
         shown = [obj if keep else without_managed_fields(obj) for obj in self.shown]
         if len(shown) == 1:
             printer(shown[0])
@@ -330,7 +341,6 @@ async def run(session: Session) -> None:
     if flags.text("subresource") and not server_side:
         raise CommandError("--subresource can only be specified for --server-side")
     dry_run = session.dry_run()
-    result_printer(session, "")  # an unknown format is told before anything is sent
     allowed = await pruning.allowed(session, flags.many("prune-allowlist")) if flags.on("prune") else []
     group = await apply_sets.ApplySet.of_flag(session, ref) if (ref := flags.text("applyset")) else None
     _check(session, dry_run)

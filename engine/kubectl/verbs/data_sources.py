@@ -19,16 +19,16 @@ def literals(session: Session, kind: str, name: str) -> dict[str, bytes]:
     data = _Data(kind, name)
     if session.flags.many("from-env-file") and any(map(session.flags.many, ("from-file", "from-literal"))):
         raise CommandError("from-env-file cannot be combined with from-file or from-literal")
-    for source in session.flags.many("from-literal"):
-        key, equals, value = source.partition("=")
-        if not equals or not key:
-            raise CommandError(f"invalid literal source {source}, expected key=value")
-        data.put(key, value.encode())
     for source in session.flags.many("from-file"):
         key, equals, path = source.partition("=")
         _check_source(key, equals, path)
         for file in _files(path if equals else source):
             data.put(key if equals else file.name, _content(file))
+    for source in session.flags.many("from-literal"):
+        key, equals, value = source.partition("=")
+        if not equals or not key:
+            raise CommandError(f"invalid literal source {source}, expected key=value")
+        data.put(key, value.encode())
     for source in session.flags.many("from-env-file"):
         for key, value in _variables(session, source, "secret" if kind == "Secret" else "config"):
             data.put(key, value.encode())

@@ -41,18 +41,18 @@ async def run(session: Session) -> None:
     await _check_grace(session)
     if session.arguments:
         await session.discovery.resources(session.client)
-    _check(session)
     selection = Selection.of_flags(session, verb="delete")
     selection.fetch = False
     grace, force = _grace(session), flags.on("force")
     dry_run = session.dry_run()
-    if grace == 0 and force:
-        session.err(IMMEDIATE)
     errors: list[Exception] = []
     unread: list[Exception] = []  # what is wrong with manifests, which counts as one and is told last
     deleted: list[tuple[Info, str]] = []
     missing = False  # whether one of them need not be there, and was not
     found = [item async for item in infos(session, selection)]
+    _check(session)
+    if grace == 0 and force:
+        session.err(IMMEDIATE)
     if flags.on("interactive") and not _confirmed(session, found):
         session.out("deletion is cancelled")
         return

@@ -6,6 +6,7 @@ Source of the behaviour: kubectl pkg/cmd/diff/diff.go. Exit codes: 0 for no diff
 from __future__ import annotations
 
 import difflib
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from engine.api.errors import ApiError
@@ -14,12 +15,13 @@ from engine.api.types import Object, copy_object
 from engine.api.wire import APPLY_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 from engine.kubectl import external_diff, last_applied, pruning, yaml
 from engine.kubectl.command import Command
+from engine.kubectl.discovery import Resource
 from engine.kubectl.errors import CommandError, Exit, UsageError
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import SELECTOR, field_manager, filename
 from engine.kubectl.printers.objects import without_managed_fields
 from engine.kubectl.schemas import schema_of
-from engine.kubectl.selection import Info, Selection, visit
+from engine.kubectl.selection import Info, Selection, is_one_file, visit
 from engine.kubectl.session import Session
 
 MASK_BEFORE, MASK_AFTER = "*** (before)", "*** (after)"
@@ -86,9 +88,8 @@ class _Differ:
             patch, content_type = three_way_strategic_patch(original, modified, live, schema), STRATEGIC_PATCH
         return await self.session.patch(info.resource, info.name, info.namespace, patch, content_type, **query)
 
-    async def show_pruned(self) -> None:
+    async def show_pruned(self, allowed: Collection[Resource]) -> None:
         """What apply would prune: objects that were applied, bear the labels, and are in the manifests no more."""
-        allowed = await pruning.allowed(self.session, self.session.flags.many("prune-allowlist"))
         for resource, obj in await pruning.candidates(self.session, allowed, self.namespaces, self.seen):
             metadata = obj["metadata"]
             info = Info(resource, metadata.get("namespace", ""), metadata["name"], object=obj)
@@ -134,9 +135,14 @@ async def run(session: Session) -> None:
     selection = Selection.of_flags(session, verb="diff")
     selection.fetch = False
     differ = _Differ(session)
+    allowed: list[Resource] = []
+    if session.flags.on("prune"):
+        is_one_file(selection)  # what is wrong with -f is told first
+        allowed = await pruning.allowed(session, session.flags.many("prune-allowlist"))
+        pruning.warn_of_all_kinds(session, allowed)
     await visit(session, selection, differ, stop_at_error=True)
     if session.flags.on("prune"):
-        await differ.show_pruned()
+        await differ.show_pruned(allowed)
     if session.environment.get(external_diff.VARIABLE):
         await external_diff.show(session, differ.texts)
         return

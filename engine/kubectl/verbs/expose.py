@@ -76,8 +76,10 @@ def _service(session: Session, info: Info, found: _Found) -> Object:
     flags = session.flags
     obj = info.object
     name = flags.text("name") or obj["metadata"]["name"][:LONGEST_NAME]
-    found.selector = found.selector or _selector(session, info)
+    given = flags.text("selector")
+    found.selector = found.selector or ({} if given else _selector(info))
     _look_for_ports(session, info, found)
+    found.selector = found.selector or _pairs(given)
     found.labels = found.labels or _labels(session, info)
     spec: Object = {"selector": dict(found.selector)}
     if ports := _ports(session, found):
@@ -124,9 +126,7 @@ def _pairs(text: str) -> dict[str, str]:
     return pairs
 
 
-def _selector(session: Session, info: Info) -> dict[str, str]:
-    if given := session.flags.text("selector"):
-        return _pairs(given)
+def _selector(info: Info) -> dict[str, str]:
     spec, kind = info.object.get("spec") or {}, info.resource.kind
     if kind == "Pod":
         labels = info.object["metadata"].get("labels") or {}

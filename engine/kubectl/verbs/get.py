@@ -56,6 +56,7 @@ async def run(session: Session) -> None:
         )
     if path := flags.text("raw"):
         _check_raw(session)
+        _check_events(session)
         await raw(session, "GET", path)
         return
     _check_flags(session)
@@ -72,13 +73,20 @@ def _check_flags(session: Session) -> None:
         raise CommandError(f"--show-labels option cannot be used with {output} printer")
     if flags.many("label-columns") and output.startswith("custom-columns"):
         raise CommandError(f"--label-columns option cannot be used with {output} printer")
-    watching = flags.on("watch") or flags.on("watch-only")
-    if flags.on("output-watch-events") and not watching:
-        raise CommandError("--output-watch-events option can only be used with --watch or --watch-only")
-    if flags.text("subresource") and not watching:
+    _check_events(session)
+    if flags.text("subresource") and not _watches(session):
         _, types, names = split_arguments(session.arguments, session.program)
         if types and not names:
             raise CommandError("subresource cannot be used when bulk resources are specified")
+
+
+def _watches(session: Session) -> bool:
+    return session.flags.on("watch") or session.flags.on("watch-only")
+
+
+def _check_events(session: Session) -> None:
+    if session.flags.on("output-watch-events") and not _watches(session):
+        raise CommandError("--output-watch-events option can only be used with --watch or --watch-only")
 
 
 def _check_raw(session: Session) -> None:
@@ -100,7 +108,7 @@ async def _tables(session: Session, *, wide: bool) -> None:
     wanted = await targets_of(session)
     errors: list[Exception] = [item for item in wanted if isinstance(item, Exception)]
     several = len({item.resource.gvk for item in wanted if isinstance(item, Target)}) > 1
-    watching = session.flags.on("watch") or session.flags.on("watch-only")
+    watching = _watches(session)
     if watching and (several or errors):
         raise errors[0] if errors else CommandError("you may only specify a single resource type")
     errors = []
@@ -110,7 +118,7 @@ async def _tables(session: Session, *, wide: bool) -> None:
     pending: list[str] = []
     for item in wanted:
         if isinstance(item, Exception):
-            errors.append(item)
+            errors += [item] if not session.flags.on("ignore-not-found") else _but_not_found(item, whole=False)
             continue
         try:
             tables.append((item, await _table(session, item)))
@@ -174,7 +182,8 @@ async def _table(session: Session, target: Target) -> Object:
             "limit": flags.number("chunk-size") or None,
         }
     if target.name:
-        path = session.path_of(target.resource, target.namespace, target.name, session.flags.text("subresource"))
+        subresource = "" if session.from_files else session.flags.text("subresource")
+        path = session.path_of(target.resource, target.namespace, target.name, subresource)
     else:
         path = session.path_of_list(target.resource, target.namespace)
     printed = session.flags.on("server-print")
@@ -237,13 +246,13 @@ async def _watch_table(session: Session, target: Target, printer: TablePrinter, 
 
 async def _structured(session: Session) -> None:
     """What cannot be read is told before a format that is none."""
-    watching = session.flags.on("watch") or session.flags.on("watch-only")
+    watching = _watches(session)
     if watching:
         await _watch_structured(session)
         return
     found, errors, single = await _objects(session)
-    if errors and single:
-        raise of(errors)
+    if errors and (single or (not found and session.flags.on("ignore-not-found"))):
+        raise of(flat(errors))
     name, columns, printer = _printer_of(session)
     if (path := session.flags.text("sort-by")) and not single:
         order = sort_objects([info.object for info in found], path)

@@ -36,6 +36,8 @@ async def targets_of(session: Session) -> list[Target | Exception]:
         return await targets_of_arguments(session)
     found: list[Target | Exception] = []
     selection = replace(Selection.of_flags(session), fetch=False, require_namespace=False)
+    if selection.selector:  # is asked of what the server answers
+        selection = replace(selection, fetch=True, tables=session.flags.on("server-print"))
     async for item in infos(session, selection):
         if isinstance(item, Info) and not item.name:
             found.append(Target(item.resource, item.namespace, given=item.object))
@@ -61,7 +63,9 @@ async def targets_of_arguments(session: Session) -> list[Target | Exception]:
     found: list[Target | Exception] = [*nameless]
     names = [name for name in names if name]
     for word, name in pairs or [(t, n) for t in types for n in names or ([] if nameless else [""])]:
-        expanded = [] if name else await session.discovery.category(session.client, word)
+        expanded = await session.discovery.category(session.client, word)
+        if name and len(expanded) > 1:
+            raise CommandError("you must specify only one resource")
         for resource in expanded or [await session.resolve(word)]:
             namespace = session.namespace if resource.namespaced and not session.all_namespaces else ""
             if name and resource.namespaced and session.all_namespaces:

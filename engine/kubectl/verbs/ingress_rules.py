@@ -114,11 +114,10 @@ def disruption_budget(session: Session, name: str) -> Object:
         raise CommandError("one of min-available or max-unavailable must be specified")
     if low and high:
         raise CommandError("min-available and max-unavailable cannot be both specified")
-    spec: Object = {"selector": _selector(selector)}
     key, value = ("minAvailable", low) if low else ("maxUnavailable", high)
     if not re.fullmatch(r"\d+%?", value):
         raise CommandError(f"invalid format specified for {'min-available' if low else 'max-unavailable'}")
-    spec[key] = int(value) if value.isdigit() else value
+    spec: Object = {"selector": _selector(selector), key: int(value) if value.isdigit() else value}
     numbers = ("currentHealthy", "desiredHealthy", "disruptionsAllowed", "expectedPods")
     return {
         "apiVersion": "policy/v1",

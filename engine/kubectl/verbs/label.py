@@ -28,7 +28,7 @@ from engine.kubectl.flagsets import (
     filename,
 )
 from engine.kubectl.printers.objects import Printer, result_printer
-from engine.kubectl.selection import Info, Selection, is_one_file, visit
+from engine.kubectl.selection import Info, Selection, collect, is_one_file, visit
 from engine.kubectl.session import Session
 
 
@@ -66,15 +66,17 @@ def _parse(words: list[str], noun: str) -> _Change:
 def _runner(noun: str, map_name: str, done: str) -> Run:
     async def run(session: Session) -> None:
         dry_run = session.dry_run()
-        if noun == "annotation":
-            result_printer(session, done, dry_run=dry_run)
         resources, words = split_changes(session.arguments, noun)
         change = _parse(words, noun)
         _check(session, resources, words, noun)
+        if noun == "annotation":
+            result_printer(session, done, dry_run=dry_run)
         selection = Selection.of_flags(session, arguments=resources)
         selection.local = session.flags.on("local")
         one = _one(session, selection, noun)
         if not one and session.flags.text("resource-version"):
+            if noun == "label":
+                await collect(session, selection)  # what is wrong with the words is told before
             raise CommandError("--resource-version may only be used with a single resource")
         await visit(session, selection, _Editor(session, change, noun, map_name, done, dry_run, one))
 
@@ -111,6 +113,8 @@ def _one(session: Session, selection: Selection, noun: str) -> bool:
     """Whether the words name one object, or one file (IntoSingleItemImplied of the builder)."""
     if selection.of_manifests:
         return is_one_file(selection)
+    if selection.selector or selection.field_selector or selection.everything:
+        return False
     try:
         pairs, types, names = split_arguments(selection.arguments, session.program)
     except CommandError:

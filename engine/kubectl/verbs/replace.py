@@ -23,6 +23,10 @@ from engine.kubectl.verbs.raw import raw
 
 async def run(session: Session) -> None:
     flags = session.flags
+    validation = session.field_validation()
+    dry_run = session.dry_run()
+    printer = result_printer(session, "replaced", dry_run=dry_run)
+    propagation(session)
     if not session.from_files:
         raise CommandError("must specify one of -f and -k")
     if flags.text("raw"):
@@ -32,16 +36,13 @@ async def run(session: Session) -> None:
         raise CommandError("--grace-period must have --force specified")
     if flags.seconds("timeout") and not flags.on("force"):
         raise CommandError("--timeout must have --force specified")
-    dry_run = session.dry_run()
     if flags.on("force") and dry_run != "none":
         raise CommandError("--dry-run can not be used when --force is set")
-    propagation(session)
     query = {
         "dryRun": "All" if dry_run == "server" else "",
         "fieldManager": flags.text("field-manager"),
-        "fieldValidation": session.field_validation(),
+        "fieldValidation": validation,
     }
-    printer = result_printer(session, "replaced", dry_run=dry_run)
 
     async def replace(info: Info) -> None:
         obj = last_applied.modified(info.object) if _saves(session, info.object) else info.object

@@ -124,7 +124,7 @@ def _pod(session: Session, name: str, words: list[str], told: _Told) -> Object:
         container["tty"] = True
     if flags.on("privileged"):
         container["securityContext"] = {"privileged": True}
-    metadata: Object = {"labels": told.labels or {"run": name}, "name": name}
+    metadata: Object = {"labels": told.labels or {"run": name}, **({"name": name} if name else {})}
     if told.annotations:
         metadata["annotations"] = told.annotations
     spec = {"containers": [container], "dnsPolicy": "ClusterFirst", "restartPolicy": flags.text("restart") or "Always"}
@@ -144,6 +144,8 @@ def _pairs(text: str) -> dict[str, str]:
 
 def _pair(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
+    if not key:
+        raise CommandError("unexpected empty label key")
     if not equals or "=" in value:
         raise CommandError(f"unexpected label spec: {text}")
     return key, value

@@ -12,7 +12,7 @@ from engine.api.patch import two_way_strategic_patch
 from engine.api.types import Object, copy_object
 from engine.api.wire import STRATEGIC_PATCH
 from engine.kubectl.change_cause import recorded
-from engine.kubectl.errors import CommandError, UnfitError, of
+from engine.kubectl.errors import CommandError, SentError, UnfitError, of
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.flagsets import ALL, DRY_RUN, PRINT, SELECTOR, field_manager, filename
 from engine.kubectl.printers.objects import result_printer
@@ -115,7 +115,7 @@ async def _send(session: Session, info: Info, after: Object, *, dry_run: str, fa
         )
     except ApiError as error:
         if failing:
-            raise CommandError(f"{failing} {error.message}") from error
+            raise SentError(f"{failing} {error.message}") from error
         raise
     info.refresh(answer)
 

@@ -15,7 +15,7 @@ from engine.kubectl.command import Command
 from engine.kubectl.errors import CommandError, of
 from engine.kubectl.flags import Flag, Type
 from engine.kubectl.printers.objects import result_printer
-from engine.kubectl.selection import Info, Selection, collect, each
+from engine.kubectl.selection import Info, collect, each
 from engine.kubectl.session import Session
 from engine.kubectl.verbs.setting.change import (
     FLAGS,
@@ -154,8 +154,9 @@ def _keep(info: Info, there: list[Object], wanted: dict[str, Object]) -> None:
 
 
 async def _from(session: Session, reference: str) -> list[Object]:
-    """A variable for each key of a ConfigMap or Secret."""
-    selection = Selection(arguments=[reference], typed=True)
+    """A variable for each key of a ConfigMap or Secret; with --local nobody is asked, and files count instead."""
+    selection = selection_of(session, () if session.flags.on("local") else (reference,))
+    selection.whole_types = False
     found, errors = await collect(session, selection)
     if errors:
         raise errors[0]

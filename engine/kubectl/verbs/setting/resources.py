@@ -56,9 +56,9 @@ async def set_resources(session: Session) -> None:
 def _amounts(text: str) -> dict[str, str]:
     """The amounts of `cpu=200m,memory=512Mi`. Raises CommandError."""
     found: dict[str, str] = {}
-    for part in filter(None, text.split(",")):
+    for part in text.split(",") if text else ():
         name, equals, amount = part.partition("=")
-        if not equals or not name or not amount:
+        if not equals or "=" in amount:
             raise CommandError(f"invalid argument syntax {part}, expected <resource>=<value>")
         try:
             found[name] = str(Quantity.parse(amount))
