@@ -9,6 +9,7 @@ import pytest
 from engine.api.golang import yaml_writer
 from engine.api.golang.values import go_syntax
 from engine.kubectl.printers import kyaml
+from engine.kubectl.printers.go_template import Template, TemplateError
 from engine.kubectl.printers.tabwriter import TabWriter
 
 
@@ -56,3 +57,60 @@ def test_values_in_go_syntax() -> None:
         'interface {}(nil), 1e+08}, "c":true}'
     )
     assert go_syntax(None) == "<nil>"
+
+
+VALUE = {"a": 1, "s": "x", "f": ["y"], "n": [[1]], "m": {"k": {"l": 2}}, "c": None}
+
+
+RUNNING = {
+    "{{len}}": "1:2: <len>: wrong number of args for len: want 1 got 0",
+    "{{.f | len $}}": "1:7: <len>: wrong number of args for len: want 1 got 2",
+    "{{eq}}": "1:2: <eq>: wrong number of args for eq: want at least 1 got 0",
+    "{{len .a}}": "1:2: <len .a>: error calling len: len of type int64",
+    "{{range .n}}{{.x}}{{end}}": "1:14: <.x>: can't evaluate field x in type interface {}",
+    "{{with .n}}{{.x}}{{end}}": "1:13: <.x>: can't evaluate field x in type []interface {}",
+    "{{range .a}}{{.x}}{{end}}": "1:14: <.x>: can't evaluate field x in type int64",
+    "{{range $i, $v := .a}}{{end}}": "1:18: <.a>: can't use 1 to iterate over more than one variable",
+    '{{template "t" .a}}': '1:11: <{{template "t" .a}}>: template "t" not defined',
+    "{{lt .c 1}}": "1:2: <lt .c 1>: error calling lt: invalid type for comparison",
+    "{{slice .c 1}}": "1:2: <slice .c 1>: error calling slice: slice of untyped nil",
+}
+PARSING = {
+    '{{if .a}}{{define "t"}}{{end}}{{end}}': "1: unexpected <define> in command",
+    '{{block "b" .}}x{{end}}{{block "b" .}}y{{end}}': '1: template: multiple definition of template "b"',
+    '{{block "b"| .a}}x{{end}}': '1: unexpected "|" in block clause',
+    "{{template 1}}": '1: unexpected "1" in template clause',
+    "{{define}}": '1: unexpected "}}" in define clause',
+    "{{'a}}": "1: unterminated character constant",
+    "{{.a}}\n{{.b\n| nope}}": '3: function "nope" not defined',
+}
+
+
+@pytest.mark.parametrize("template", RUNNING)
+def test_what_a_template_cannot_do(template: str) -> None:
+    with pytest.raises(TemplateError) as raised:
+        Template(template).render(VALUE)
+    where, what = RUNNING[template].split(": ", 1)
+    assert str(raised.value) == f'template: output:{where}: executing "output" at {what}'
+
+
+@pytest.mark.parametrize("template", PARSING)
+def test_what_is_no_template(template: str) -> None:
+    with pytest.raises(TemplateError) as raised:
+        Template(template)
+    assert str(raised.value) == f"error parsing template {template}, template: output:{PARSING[template]}"
+
+
+@pytest.mark.parametrize(
+    ("template", "shown"),
+    [
+        ('{{printf "%s" .m}}', "map[k:map[l:%!s(int64=2)]]"),
+        ('{{printf "%d %v" .f .c}}', "[%!d(string=y)] <nil>"),
+        ('{{printf "%q" .c}}', "%!q(<nil>)"),
+        ("{{html .c}}{{js .c}}", "&lt;no value&gt;\\u003Cno value\\u003E"),
+        ('{{define "t"}}{{end}}{{define "t"}}x{{end}}{{template "t"}}', "x"),
+        ("{{range .a}}{{.}}{{end}}", "0"),
+    ],
+)
+def test_what_a_template_makes_of_values(template: str, shown: str) -> None:
+    assert Template(template).render(VALUE) == shown

@@ -251,7 +251,9 @@ async def _structured(session: Session) -> None:
         await _watch_structured(session)
         return
     found, errors, single = await _objects(session)
-    if errors and (single or (not found and session.flags.on("ignore-not-found"))):
+    if errors and single:
+        raise of(errors)
+    if errors and not found and session.flags.on("ignore-not-found"):
         raise of(flat(errors))
     name, columns, printer = _printer_of(session)
     if (path := session.flags.text("sort-by")) and not single:

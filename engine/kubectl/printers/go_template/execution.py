@@ -9,7 +9,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from engine.api.golang.values import shown_value
-from engine.kubectl.printers.go_template.functions import FUNCTIONS, FunctionError, kind_of, shown_kind, truth
+from engine.kubectl.printers.go_template.functions import (
+    FUNCTIONS,
+    FunctionError,
+    shown_kind,
+    truth,
+    wrong_number,
+)
 from engine.kubectl.printers.go_template.parsing import (
     Branch,
     Call,
@@ -24,6 +30,7 @@ from engine.kubectl.printers.go_template.parsing import (
 
 CALL = "call"
 _NOTHING = object()
+_DOT = "."  # in a scope, whether the dot is an item of a range
 Place = tuple[int, int, str]
 Scope = dict[str, list[Any]]
 
@@ -79,6 +86,8 @@ class Template:
                 inner = dict(scope)
                 value = self._pipeline(node.pipeline, dot, inner)
                 if truth(value):
+                    if node.kind == "with":
+                        inner[_DOT] = [False]
                     self._body(node.body, value if node.kind == "with" else dot, inner, out)
                 else:
                     self._body(node.otherwise, dot, inner, out)
@@ -86,18 +95,23 @@ class Template:
     def _template(self, node: Branch, dot: Any, scope: Scope, out: list[str]) -> None:
         value = self._pipeline(node.pipeline, dot, scope) if node.pipeline is not None else None
         if node.name not in self._templates:
-            raise TemplateError(f'template: output:1: executing "output": template "{node.name}" not defined')
+            raise _failed(node.place, f'template "{node.name}" not defined')
         self._body(self._templates[node.name], value, {"$": [value]}, out)
 
     def _range(self, node: Branch, dot: Any, scope: Scope, out: list[str]) -> None:
         assert node.pipeline is not None
         names = node.pipeline.variables
         value = self._pipeline(Pipeline(node.pipeline.commands), dot, scope)
-        items = list(_items(value, node.pipeline.commands[0].place))
+        place = node.pipeline.commands[0].place
+        items = list(_items(value, place))
+        counted = isinstance(value, int)
+        if counted and len(names) > 1:
+            raise _failed(place, f"can't use {value} to iterate over more than one variable")
         for key, item in items:
             inner = dict(scope)
             for name, given in zip(names, (key, item) if len(names) > 1 else (item,), strict=False):
-                inner[name] = [given]
+                inner[name] = [given] if counted else [given, True]
+            inner[_DOT] = [not counted]
             try:
                 self._body(node.body, item, inner, out)
             except _Jumped as jump:
@@ -125,8 +139,11 @@ class Template:
             if len(command.arguments) > 1 or final is not _NOTHING:
                 raise _failed(command.place, f"can't give argument to non-function {command.place[2].split(' ')[0]}")
             return self._value(head, dot, scope)
-        if command.name in ("and", "or"):
+        if command.name in ("and", "or") and (command.arguments or final is not _NOTHING):
             return self._lazily(command, dot, scope, final)
+        if wrong := wrong_number(command.name, len(command.arguments) + (final is not _NOTHING)):
+            line, column, _ = command.place
+            raise _failed((line, column, command.name), f"wrong number of args for {command.name}: {wrong}")
         arguments = [self._value(argument, dot, scope) for argument in command.arguments]
         if final is not _NOTHING:
             arguments.append(final)
@@ -154,24 +171,24 @@ class Template:
         if isinstance(operand, str):
             return self._command(Call(operand, [], (1, 0, operand)), dot, scope, _NOTHING)
         assert isinstance(operand, Chain)
-        value = dot
+        value, boxed = dot, scope.get(_DOT, [False])[0]
         if isinstance(operand.start, str):
-            value = scope[operand.start][0]
+            value, boxed = scope[operand.start][0], len(scope[operand.start]) > 1
         elif isinstance(operand.start, Pipeline):
-            value = self._pipeline(operand.start, dot, scope)
+            value, boxed = self._pipeline(operand.start, dot, scope), False
         for depth, name in enumerate(operand.fields):
-            value = self._field(value, name, operand.place, of_a_field=depth > 0)
+            value = self._field(value, name, operand.place, boxed=boxed or depth > 0)
         return value
 
-    def _field(self, value: Any, name: str, place: Place, *, of_a_field: bool) -> Any:
-        """`of_a_field`: the value is one itself, which Go knows as what a map holds and no more."""
+    def _field(self, value: Any, name: str, place: Place, *, boxed: bool) -> Any:
+        """`boxed`: the value is one that a map or a list holds, of which Go knows no more than that."""
         if isinstance(value, dict):
             if name not in value and not self._allow_missing:
                 raise _failed(place, f'map has no entry for key "{name}"')
             return value.get(name)
         if value is None:
             return None
-        kind = "interface {}" if of_a_field else kind_of(value)
+        kind = "interface {}" if boxed else shown_kind(value)
         raise _failed(place, f"can't evaluate field {name} in type {kind}")
 
 
@@ -189,8 +206,6 @@ def _items(value: Any, place: Place) -> Iterable[tuple[Any, Any]]:
 
 def _uncallable(text: str, arguments: list[Any]) -> str:
     """Why `call` fails, as it always does: no value of an object is a function (Go's text/template/funcs.go)."""
-    if not arguments:
-        return f"wrong number of args for {CALL}: want at least 1 got 0"
     if arguments[0] is None:
         return f"error calling {CALL}: call of nil"
     kind = shown_kind(arguments[0])

@@ -61,22 +61,24 @@ def _index(value: Any, *keys: Any) -> Any:
             raise FunctionError("index of untyped nil")
         if isinstance(value, dict):
             if not isinstance(key, str):
-                raise FunctionError(f"value has type {kind_of(key)}; should be string")
+                raise FunctionError(f"value has type {shown_kind(key)}; should be string")
             value = value.get(key)
         elif isinstance(value, list | str):
             if isinstance(key, bool) or not isinstance(key, int):
-                raise FunctionError(f"cannot index slice/array with type {kind_of(key)}")
+                raise FunctionError(f"cannot index slice/array with type {shown_kind(key)}")
             if not 0 <= key < len(value):
                 raise FunctionError(f"index out of range: {key}")
             value = value[key] if isinstance(value, list) else value.encode()[key]
         else:
-            raise FunctionError(f"can't index item of type {kind_of(value)}")
+            raise FunctionError(f"can't index item of type {shown_kind(value)}")
     return value
 
 
 def _slice(value: Any, *bounds: Any) -> Any:
+    if value is None:
+        raise FunctionError("slice of untyped nil")
     if not isinstance(value, str | list):
-        raise FunctionError(f"can't slice item of type {kind_of(value)}")
+        raise FunctionError(f"can't slice item of type {shown_kind(value)}")
     items = value.encode() if isinstance(value, str) else value  # a text is one of bytes
     start, end = ([*bounds, None, None])[:2]
     for bound in bounds:
@@ -92,8 +94,8 @@ def _len(value: Any) -> int:
     if isinstance(value, dict | list):
         return TemplateInt(len(value))
     if value is None:
-        raise FunctionError("len of nil pointer")
-    raise FunctionError(f"len of type {kind_of(value)}")
+        raise FunctionError("reflect: call of reflect.Value.Type on zero Value")
+    raise FunctionError(f"len of type {shown_kind(value)}")
 
 
 def _basic(value: Any) -> str:
@@ -122,6 +124,8 @@ def _wide(value: Any) -> str:
 
 
 def _lt(left: Any, right: Any) -> bool:
+    if left is None or right is None:
+        raise FunctionError("invalid type for comparison")
     if kind_of(left) != kind_of(right):
         raise FunctionError(f"incompatible types for comparison: {_wide(left)} and {_wide(right)}")
     if kind_of(left) not in ("int", "float64", "string"):
@@ -170,7 +174,11 @@ def _formatted(verb: str, value: Any, flags: str, precision: str | None) -> str:
         return shown_value(value)
     if verb == "T":
         return shown_kind(value)
-    if verb == "s" and isinstance(value, str | dict | list):
+    if value is None:
+        return f"%!{verb}(<nil>)"
+    if isinstance(value, dict | list):
+        return _each_formatted(verb, value, flags, precision)
+    if verb == "s" and isinstance(value, str):
         return shown_value(value)[: int(precision)] if precision is not None else shown_value(value)
     if verb == "q" and isinstance(value, str):
         return quoted(value)
@@ -184,6 +192,17 @@ def _formatted(verb: str, value: Any, flags: str, precision: str | None) -> str:
         shown = precision if precision is not None else ("6" if verb in "feE" else None)
         return format(value, f".{shown}{verb}") if shown is not None else shown_float(value)
     return f"%!{verb}({shown_kind(value)}={shown_value(value)})"
+
+
+def _each_formatted(verb: str, value: dict[str, Any] | list[Any], flags: str, precision: str | None) -> str:
+    """What a map or a list holds, each by the verb."""
+
+    def one(item: Any) -> str:
+        return "<nil>" if item is None else _formatted(verb, item, flags, precision)
+
+    if isinstance(value, list):
+        return f"[{' '.join(map(one, value))}]"
+    return f"map[{' '.join(f'{one(key)}:{one(value[key])}' for key in sorted(value))}]"
 
 
 def _not(value: Any) -> bool:
@@ -205,13 +224,18 @@ def _exists(value: Any, *keys: Any) -> bool:
         return False
 
 
+def _plain(*values: Any) -> str:
+    """Values as text for who escapes it."""
+    return _print(*("<no value>" if value is None else value for value in values))
+
+
 def _html(*values: Any) -> str:
-    return html.escape(_print(*values)).replace("&quot;", "&#34;").replace("&#x27;", "&#39;")
+    return html.escape(_plain(*values)).replace("&quot;", "&#34;").replace("&#x27;", "&#39;")
 
 
 def _js(*values: Any) -> str:
     table = {"\\": "\\\\", "'": "\\'", '"': '\\"', "<": "\\u003C", ">": "\\u003E", "&": "\\u0026", "=": "\\u003D"}
-    return "".join(table.get(c) or (c if _plain_in_js(c) else f"\\u{ord(c):04X}") for c in _print(*values))
+    return "".join(table.get(c) or (c if _plain_in_js(c) else f"\\u{ord(c):04X}") for c in _plain(*values))
 
 
 def _plain_in_js(letter: str) -> bool:
@@ -223,6 +247,21 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "eq": _eq, "ne": lambda a, b: not _eq(a, b), "lt": _lt, "le": lambda a, b: _lt(a, b) or _eq(a, b),
     "gt": lambda a, b: not (_lt(a, b) or _eq(a, b)), "ge": lambda a, b: not _lt(a, b),
     "print": _print, "printf": _printf, "println": lambda *v: " ".join(map(shown_value, v)) + "\n",
-    "html": _html, "js": _js, "urlquery": lambda *v: quote_plus(_print(*v)),
+    "html": _html, "js": _js, "urlquery": lambda *v: quote_plus(_plain(*v)),
     "base64decode": _base64, "exists": _exists,
 }  # fmt: skip
+
+# How many arguments each takes at least, and whether it takes no more.
+_FEWEST = {
+    "not": 1, "len": 1, "base64decode": 1, "ne": 2, "lt": 2, "le": 2, "gt": 2, "ge": 2,
+    "and": 1, "or": 1, "index": 1, "slice": 1, "eq": 1, "printf": 1, "exists": 1, "call": 1,
+}  # fmt: skip
+_EXACT = frozenset(("not", "len", "base64decode", "ne", "lt", "le", "gt", "ge"))
+
+
+def wrong_number(name: str, given: int) -> str:
+    """What is wrong with the number of arguments; "" for nothing."""
+    wanted = _FEWEST.get(name, 0)
+    if name in _EXACT:
+        return f"want {wanted} got {given}" if given != wanted else ""
+    return f"want at least {wanted} got {given}" if given < wanted else ""

@@ -65,6 +65,7 @@ class Branch:
     body: list[Any] = field(default_factory=list)
     otherwise: list[Any] = field(default_factory=list)
     name: str = ""
+    place: tuple[int, int, str] = (1, 0, "")  # of a template's name
 
 
 @dataclass(slots=True)
@@ -100,6 +101,10 @@ def _place(before: list[tuple[str, str, int]]) -> str:
     if not words or words[-1] == "|":
         return "command"
     return words[0] if len(words) == 1 and words[0] in ("if", "with", "range") else "operand"
+
+
+def _is_empty(nodes: list[Any]) -> bool:
+    return all(isinstance(node, Text) and not node.text.strip() for node in nodes)
 
 
 class _Parser:
@@ -172,16 +177,20 @@ class _Parser:
             body.append(opened)
             stack.append((opened, opened.body, known))
         elif word in ("define", "block"):
-            name = json.loads(tokens[1][1])
+            if word == "define" and len(stack) > 1:
+                raise self._error("unexpected <define> in command", start)
+            name, rest = self._template_name(tokens, start)
+            if word == "define" and rest:
+                raise self._error(f"unexpected {json.dumps(rest[0][1])} in define clause", start)
             opened = Branch(word, None, name=name)
             if word == "block":
-                body.append(Branch("template", self._pipeline(tokens[2:], start), name=name))
-            self._templates[name] = opened.body
+                body.append(Branch("template", self._pipeline(rest, start, word="block clause"), name=name))
             stack.append((opened, opened.body, len(self._variables)))
         elif word == "template":
-            rest = tokens[2:]
-            called = self._pipeline(rest, start) if rest else None
-            body.append(Branch("template", called, name=json.loads(tokens[1][1])))
+            name, rest = self._template_name(tokens, start)
+            called = self._pipeline(rest, start, word="template clause") if rest else None
+            line, column, _ = self._place(tokens[1][2], tokens[1][2] + 1)
+            body.append(Branch("template", called, name=name, place=(line, column, f"{{{{{action.strip()}}}}}")))
         elif word == "else":
             if branch is None:
                 raise self._error("unexpected {{else}}", start)
@@ -196,6 +205,8 @@ class _Parser:
                 raise self._error("unexpected {{end}}", start)
             del self._variables[depth:]
             stack.pop()
+            if branch.kind in ("define", "block"):
+                self._define(branch, start)
         elif word in ("break", "continue"):
             if not any(opened is not None and opened.kind == "range" for opened, _, _ in stack):
                 raise self._error(f"{{{{{word}}}}} outside {{{{range}}}}", start)
@@ -203,12 +214,29 @@ class _Parser:
         else:
             body.append(self._pipeline(tokens, start))
 
+    def _template_name(self, tokens: list[tuple[str, str, int]], start: int) -> tuple[str, list[tuple[str, str, int]]]:
+        """The name that an action begins with, and what follows."""
+        rest = [token for token in tokens[1:] if token[0] != "space"]
+        if not rest or rest[0][0] != "string":
+            found = rest[0][1] if rest else "}}"
+            raise self._error(f"unexpected {json.dumps(found)} in {tokens[0][1]} clause", start)
+        return str(self._constant("string", rest[0][1], start)), rest[1:]
+
+    def _define(self, branch: Branch, start: int) -> None:
+        """Of two that have one name, the one that is not empty counts."""
+        if not _is_empty(branch.body) and not _is_empty(self._templates.get(branch.name, [])):
+            raise self._error(f'template: multiple definition of template "{branch.name}"', start)
+        if branch.name not in self._templates or not _is_empty(branch.body):
+            self._templates[branch.name] = branch.body
+
     def _tokens(self, action: str, start: int) -> list[tuple[str, str, int]]:
         tokens: list[tuple[str, str, int]] = []
         position = 0
         while position < len(action):
             match = _TOKEN.match(action, position)
             if match is None:
+                if action[position] == "'":
+                    raise self._error("unterminated character constant", start + position)
                 if action[position] in '"`':
                     kind = "quoted" if action[position] == '"' else "raw quoted"
                     raise self._error(f"unterminated {kind} string", start)
@@ -239,7 +267,10 @@ class _Parser:
                 pipeline.variables = [t[1] for t in tokens[:until] if t[0] == "variable"]
                 pipeline.assigns = sign == "="
                 tokens = tokens[until + 1 :]
+                tokens = tokens[1:] if tokens and tokens[0][0] == "space" else tokens
                 break
+        if tokens and tokens[0][1] == "|":
+            raise self._error(f'unexpected "|" in {word or "command"}', start)
         rest = self._commands(pipeline, tokens, start)
         if rest:
             raise self._error(f"unexpected {json.dumps(rest[0][1])} in {word or 'command'}", start)
@@ -286,7 +317,7 @@ class _Parser:
             return self._chain(inner, rest[1:], at)
         if kind == "variable":
             if text not in self._variables:
-                raise self._error(f'undefined variable "{text}"', start)
+                raise self._error(f'undefined variable "{text}"', at)
             return self._chain(text, tokens[1:], at)
         if kind == "field":
             return self._chain(None, tokens, at)
@@ -297,7 +328,7 @@ class _Parser:
                 value = {"true": True, "false": False, "nil": None}[text]
                 return Constant(value, self._place(at, at + len(text))), tokens[1:]
             if text not in self._functions:
-                raise self._error(f'function "{text}" not defined', start)
+                raise self._error(f'function "{text}" not defined', at)
             return text, tokens[1:]
         return Constant(self._constant(kind, text, start), self._place(at, at + len(text))), tokens[1:]
 
