@@ -9,6 +9,7 @@ for the REST layer to say, which knows `fieldValidation`.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from math import isinf
 from typing import Any, NamedTuple, NoReturn
 
@@ -24,6 +25,7 @@ from engine.api.schema import JSON_SCHEMA, Definitions, Schema
 from engine.api.types import GVK, Object
 
 _MAX_STRICT_ERRORS = 100
+_MOST_MISFITS = 100  # that are looked past
 # Kinds of older versions that are taken as well where they are posted (pkg/registry AcceptsGroupVersion).
 _TAKEN_TOO = {GVK("policy", "v1beta1", "Eviction"): GVK("policy", "v1", "Eviction")}
 
@@ -120,13 +122,46 @@ def unmarshalled(definitions: Definitions, schema: Schema, value: Any, *, gvk: G
         if any(told.startswith(DUPLICATE) for told in strict):
             decoded = decoder(settled(definitions, schema, value), (), [])
     except Mismatch as mismatch:
-        raise Unfit(mismatch_text(schema, mismatch)) from mismatch
+        told = _told(definitions, schema, value, mismatch)
+        text = mismatch_text(schema, told) if isinstance(told, Mismatch) else str(told)
+        raise Unfit(text) from told
     except Refused as refused:
         raise Unfit(str(refused)) from None
     if strict:
         strict = [told for told in dict.fromkeys(strict) if told != DUPLICATE][:_MAX_STRICT_ERRORS]
     # Not of this schema's order: the type is written first, as all printers show it.
     return Decoded({"apiVersion": gvk.api_version, "kind": gvk.kind, **_typeless(decoded)}, strict)
+
+
+def _told(definitions: Definitions, schema: Schema, value: Any, first: Mismatch) -> Mismatch | Refused:
+    """What is told of a value with wrong types: the first of them, unless a type that reads its JSON itself refuses it
+    further on, at which Go reads no more."""
+    found, decoder = first, compiler(definitions).decoder(schema)
+    for _ in range(_MOST_MISFITS):
+        if found.by_type or (value := _without(value, path_steps(found.path))) is None:
+            break
+        try:
+            decoder(value, (), [])
+        except Mismatch as following:
+            found = following
+        except Refused as refused:
+            return refused
+        else:
+            return first
+    return found if found.by_type else first
+
+
+def _without(value: Any, steps: Sequence[str | int]) -> Any:
+    """A copy that has null at the end of the way; nothing where the way leads through fields that are there twice."""
+    if not steps or isinstance(value, DuplicatesDict):
+        return None
+    step, *rest = steps
+    inner = _without(value[step], rest) if rest else None
+    if rest and inner is None:
+        return None
+    if isinstance(value, list):
+        return [inner if index == step else item for index, item in enumerate(value)]
+    return {key: inner if key == step else item for key, item in value.items()}
 
 
 def type_error(definitions: Definitions, schema: Schema, value: Any) -> str:
