@@ -12,6 +12,7 @@ from typing import Any
 from engine.api.apply.field_types import FieldType, ListType, MapType, field_type
 from engine.api.apply.steps import path_text
 from engine.api.errors import ApiError
+from engine.api.golang.text import quoted
 from engine.api.golang.values import go_syntax
 from engine.api.patch.strategic_common import go_text
 from engine.api.schema import Schema
