@@ -81,7 +81,10 @@ class Access:
         configured = self._configured(config)
         self.jwt = self._jwt(configured, config, clock)
         said = configured.get("anonymous")
-        anonymous = config.anonymous_auth if said is None else bool(said.get("enabled"))
+        # Who is nobody in particular is not let do everything (BuiltInAuthenticationOptions, ApplyAuthorization).
+        by_modes = config.authorization_config is None
+        allowed = config.anonymous_auth and not (by_modes and "AlwaysAllow" in config.authorization_mode)
+        anonymous = allowed if said is None else bool(said.get("enabled"))
         paths = [each.get("path") or "" for each in (said or {}).get("conditions") or ()]
         self.anonymous = anonymous and not paths  # everywhere
         from_file = config.token_auth_file
@@ -160,11 +163,12 @@ class Access:
         seconds = asked.authorized_ttl
         return WebhookTokenAuthenticator(webhook, ISSUER, self._clock, version=asked.version, seconds=seconds)
 
-    def webhook_families(self) -> tuple[Family, ...]:
-        """For /metrics, of webhooks that are asked what one may."""
+    def further_families(self) -> tuple[Family, ...]:
+        """For /metrics, of webhooks that are asked what one may, and of other issuers."""
         configured = isinstance(self.authorizer, ConfiguredAuthorizers)
         reloads = self.authorization_reloads.families() if configured else ()
-        return (*reloads, *(self._webhook_metrics.families() if self._webhook_metrics is not None else ()))
+        issuers = self.jwt.metrics.families() if self.jwt is not None else ()
+        return (*reloads, *issuers, *(self._webhook_metrics.families() if self._webhook_metrics is not None else ()))
 
     @staticmethod
     def _configured(config: ClusterConfig) -> Object:
@@ -185,7 +189,13 @@ class Access:
 
         algorithms = ALGORITHMS if file is not None else config.oidc_signing_algs
         return JwtAuthenticators(
-            found, clock, algorithms, file=file, issuers=(ISSUER,), metrics=self.authentication_reloads
+            found,
+            clock,
+            algorithms,
+            file=file,
+            issuers=(ISSUER,),
+            metrics=self.authentication_reloads,
+            identity=apiserver_id(config.name),
         )
 
     def start(self, tasks: Supervisor) -> None:

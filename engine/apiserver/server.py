@@ -282,7 +282,7 @@ class ApiServer:
                 *access.token_metrics.families(),
                 access.certificate_lifetimes,
                 *(access.authentication_reloads.families() if self.config.authentication_config else ()),
-                *access.webhook_families(),
+                *access.further_families(),
                 *audited.families(),
                 *self._addresses.families_of_metrics(),
                 *self._node_ports.metrics.families(),

@@ -46,7 +46,7 @@ async def test_everybody_may_all(world: World, store: SqliteStore) -> None:
     async with asking(world, store, "AlwaysAllow,RBAC") as server:
         jane = client(server, "jane")
         assert (await jane.list(NAMESPACES)).items
-        assert (await server.handle(Request("GET", "/api/v1/secrets"))).status == 200  # nobody in particular, too
+        assert (await server.handle(Request("GET", "/api/v1/secrets"))).status == 401  # but nobody in particular
         found = await rules(jane)
         assert found["resourceRules"][0] == {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
         assert found["nonResourceRules"][0] == {"verbs": ["*"], "nonResourceURLs": ["*"]}

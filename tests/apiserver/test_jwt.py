@@ -7,6 +7,7 @@ import os
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -404,6 +405,9 @@ async def test_the_file_is_read_again(issuer: Issuer, serve: Serve) -> None:
     counted = "apiserver_authentication_config_controller_automatic_reloads_total{apiserver_id_hash="
     lines = [line for line in text.replace("\\n", "\n").splitlines() if line.startswith(counted)]
     assert sorted(line.split('status="')[1] for line in lines) == ['failure"} 2', 'success"} 1']
+    name, known = "apiserver_authentication_jwt_authenticator", sha256(issuer.url.encode()).hexdigest()
+    assert f'{name}_latency_seconds_count{{jwt_issuer_hash="sha256:{known}",result="success"}}' in text
+    assert f'{name}_jwks_fetch_last_key_set_info{{apiserver_id_hash="sha256:' in text
 
 
 @pytest.mark.parametrize(

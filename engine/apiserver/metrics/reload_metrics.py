@@ -14,7 +14,7 @@ class ReloadMetrics:
 
     def __init__(self, what: str, identity: str) -> None:
         name, both = f"apiserver_{what}_config_controller", "split by status and apiserver identity."
-        self._identity = _hash(identity.encode())
+        self._identity = hash_of(identity.encode())
         self._clock = Clock()
         self._reloads = Counter(
             f"{name}_automatic_reloads_total",
@@ -49,11 +49,12 @@ class ReloadMetrics:
 
     def applied(self, text: bytes) -> None:
         self._applied = self._info()
-        self._applied.set(self._identity, _hash(text), to=1)
+        self._applied.set(self._identity, hash_of(text), to=1)
 
     def families(self) -> tuple[Family, ...]:
         return self._reloads, self._last, self._applied
 
 
-def _hash(data: bytes) -> str:
+def hash_of(data: bytes) -> str:
+    """As labels have what would be too long, or is nobody's business."""
     return f"sha256:{sha256(data).hexdigest()}" if data else ""

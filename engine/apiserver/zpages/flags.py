@@ -34,7 +34,7 @@ def flags(config: ClusterConfig, *, secure_port: int) -> dict[str, str]:
             config.token_webhook.config_file if config.token_webhook else ""
         ),
         "authorization-config": str(config.authorization_config or ""),
-        "authorization-mode": _list(config.authorization_mode),
+        "authorization-mode": _list(() if config.authorization_config is not None else config.authorization_mode),
         "authorization-policy-file": str(config.authorization_policy_file or ""),
         "authorization-webhook-config-file": _file_of(config.authorization_webhook),
         "cors-allowed-origins": _list(config.cors_allowed_origins),

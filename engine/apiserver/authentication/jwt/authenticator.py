@@ -17,12 +17,13 @@ from engine.apiserver.authentication.jwt.expressions import (
     texts_of,
     user_rule,
 )
+from engine.apiserver.authentication.jwt.metrics import JwtMetrics
 from engine.apiserver.authentication.jwt.provider import Provider, Token
 from engine.apiserver.authentication.token_error import TokenError
 from engine.apiserver.authentication.tokens import credential_id
 from engine.apiserver.authentication.user import UserInfo
 from engine.apiserver.authentication.x509 import CREDENTIAL_ID
-from engine.clock import Clock
+from engine.clock import Clock, wall
 
 _NAMES = {bool: "bool", int: "number", float: "number", str: "string", list: "array", dict: "object"}
 
@@ -30,7 +31,7 @@ _NAMES = {bool: "bool", int: "number", float: "number", str: "string", list: "ar
 class JwtAuthenticator:
     """`said` is a JWTAuthenticator that has been found valid."""
 
-    def __init__(self, said: Object, clock: Clock, algorithms: Collection[str]) -> None:
+    def __init__(self, said: Object, clock: Clock, algorithms: Collection[str], metrics: JwtMetrics) -> None:
         issuer = said["issuer"]
         self.provider = Provider(
             issuer["url"],
@@ -38,7 +39,9 @@ class JwtAuthenticator:
             authority=issuer.get("certificateAuthority") or "",
             audiences=issuer["audiences"],
             clock=clock,
+            fetched=metrics.fetched,
         )
+        self._metrics = metrics
         self._algorithms = algorithms
         mappings = said["claimMappings"]
         self._username, self._groups, self._uid = (mappings.get(each) or {} for each in ("username", "groups", "uid"))
@@ -52,6 +55,15 @@ class JwtAuthenticator:
 
     async def examine(self, token: Token) -> UserInfo:
         """Whose token it is. Raises TokenError."""
+        began, succeeded = wall(), False
+        try:
+            user = await self._examined(token)
+            succeeded = True
+        finally:
+            self._metrics.authenticated(self.provider.url, wall() - began, succeeded=succeeded)
+        return user
+
+    async def _examined(self, token: Token) -> UserInfo:
         if not self.provider.is_ready:
             raise TokenError("oidc: authenticator not initialized")
         try:

@@ -13,6 +13,7 @@ from engine.api.wire import Request
 from engine.apiserver.authentication.bearer import bearer_token
 from engine.apiserver.authentication.jwt.authenticator import JwtAuthenticator
 from engine.apiserver.authentication.jwt.configuration import load_configuration
+from engine.apiserver.authentication.jwt.metrics import JwtMetrics
 from engine.apiserver.authentication.jwt.provider import Token
 from engine.apiserver.authentication.remarks import Remarks
 from engine.apiserver.authentication.token_error import RefusedTokenError, TokenError
@@ -40,6 +41,7 @@ class JwtAuthenticators:
         file: Path | None,
         issuers: Sequence[str],
         metrics: ReloadMetrics,
+        identity: str,
     ) -> None:
         """`file` is where the configuration stands, None for one that flags say."""
         self._clock = clock
@@ -47,6 +49,7 @@ class JwtAuthenticators:
         self._file = file
         self._issuers = issuers
         self._metrics = metrics
+        self.metrics = JwtMetrics(identity)
         self._anonymous = found.get("anonymous")
         self._tasks: Supervisor | None = None
         self._starting: list[asyncio.Task[None]] = []
@@ -75,7 +78,10 @@ class JwtAuthenticators:
 
     def _made(self, found: Object) -> dict[str, JwtAuthenticator]:
         listed = found.get("jwt") or ()
-        return {each["issuer"]["url"]: JwtAuthenticator(each, self._clock, self._algorithms) for each in listed}
+        return {
+            each["issuer"]["url"]: JwtAuthenticator(each, self._clock, self._algorithms, self.metrics)
+            for each in listed
+        }
 
     def _initialize(self) -> None:
         for task in self._starting:

@@ -74,6 +74,7 @@ class DistributedClaims:
                 authority=issuer.get("certificateAuthority") or "",
                 audiences=issuer["audiences"],
                 clock=self._clock,
+                fetched=lambda issuer, keys: None,  # upstream tells of none but the configured ones
             )
         if not found.is_ready and not await found.initialize():
             told = f"verifier not initialized for issuer: {quoted(url)}"

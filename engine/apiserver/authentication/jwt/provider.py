@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -71,9 +71,18 @@ class Provider:
     """Of one issuer. `start` asks it until it answers; before that no token of it is good."""
 
     def __init__(
-        self, url: str, *, discovery_url: str, authority: str, audiences: Collection[str], clock: Clock
+        self,
+        url: str,
+        *,
+        discovery_url: str,
+        authority: str,
+        audiences: Collection[str],
+        clock: Clock,
+        fetched: Callable[[str, bytes | None], None],
     ) -> None:
+        """`fetched` is told of an issuer's keys, None for those that could not be had."""
         self.url = url
+        self._fetched = fetched
         self._discovery_url = discovery_url or f"{url.removesuffix('/')}{_WELL_KNOWN}"
         self._audiences = tuple(audiences)
         self._clock = clock
@@ -91,7 +100,7 @@ class Provider:
     async def initialize(self) -> bool:
         """Ask the issuer where its keys are. False where it does not say, which is to be tried again."""
         try:
-            found = await self._json(self._discovery_url)
+            found = _object(await self.get(self._discovery_url))
             if found.get("issuer") != self.url:
                 told = f"expected {quoted(self.url)} got {quoted(str(found.get('issuer') or ''))}"
                 raise ProviderError(f"oidc: issuer did not match the issuer returned by provider, {told}")
@@ -135,9 +144,11 @@ class Provider:
             return
         try:
             async with self._fetching:
-                found = await self._json(self._keys_url)
-            self._keys = [each for each in found.get("keys") or () if isinstance(each, dict)]
+                data = await self.get(self._keys_url)
+            self._keys = [each for each in _object(data).get("keys") or () if isinstance(each, dict)]
+            self._fetched(self.url, data)
         except ProviderError as error:
+            self._fetched(self.url, None)
             raise TokenError(f"failed to verify signature: fetching keys {error}") from None
         if not self._has_signed(token, algorithm):
             raise TokenError("failed to verify signature: failed to verify id token signature")
@@ -146,16 +157,6 @@ class Provider:
         wanted = token.header.get("kid") or ""
         keys = [each for each in self._keys if not wanted or each.get("kid") == wanted]
         return any(_fits(each, token, algorithm) for each in keys)
-
-    async def _json(self, url: str) -> dict[str, Any]:
-        data = await self.get(url)
-        try:
-            found = orjson.loads(data)
-        except orjson.JSONDecodeError as error:
-            raise ProviderError(f"oidc: failed to decode provider discovery object: {error}") from error
-        if not isinstance(found, dict):
-            raise ProviderError("oidc: failed to decode provider discovery object")
-        return found
 
     async def get(self, url: str, token: str = "") -> bytes:
         """Raises ProviderError."""
@@ -172,6 +173,17 @@ class Provider:
         if answer.status != 200:
             raise ProviderError(f"{answer.status} {answer.reason}: {data.decode(errors='replace')}")
         return data
+
+
+def _object(data: bytes) -> dict[str, Any]:
+    """Raises ProviderError."""
+    try:
+        found = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise ProviderError(f"oidc: failed to decode provider discovery object: {error}") from error
+    if not isinstance(found, dict):
+        raise ProviderError("oidc: failed to decode provider discovery object")
+    return found
 
 
 def _fits(key: Mapping[str, Any], token: Token, algorithm: str) -> bool:
