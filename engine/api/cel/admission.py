@@ -139,8 +139,11 @@ def compiled(source: str, scope: Scope, wanted: tuple[Type, ...] = ()) -> Progra
 
 
 def _named(type_: Type) -> str:
-    """As Go prints a type."""
-    return "null_type" if type_ == types.NULL else str(type_)
+    """As Go prints a type: what checks call timestamp, duration and null bears the name that values of it have."""
+    if type_.params:
+        name = type_.name or type_.kind
+        return f"{name}({', '.join(map(_named, type_.params))})"
+    return type_.type_name if type_.kind in ("null", "timestamp", "duration") else str(type_)
 
 
 def with_variables(scope: Scope, variables: list[tuple[str, str]]) -> tuple[Scope, dict[str, Program], dict[str, str]]:

@@ -95,6 +95,16 @@ CASES: dict[str, tuple[GVK, Object, list[str]]] = {
         policy({"expression": "object.x"}),
         [_VALIDATION.format("object.x") + "must evaluate to bool but got dyn"],
     ),
+    "a list of nulls": (
+        VALIDATING,
+        policy({"expression": "[null]"}),
+        [_VALIDATION.format("[null]") + "must evaluate to bool but got list(null_type)"],
+    ),
+    "a time": (
+        VALIDATING,
+        policy({"expression": "timestamp(0)"}),
+        [_VALIDATION.format("timestamp(0)") + "must evaluate to bool but got google.protobuf.Timestamp"],
+    ),
     "a variable that comes later": (
         VALIDATING,
         policy(
