@@ -21,6 +21,14 @@ STRATEGIC: dict[str, tuple[Object, str]] = {
         {"spec": {"replicas": 1.5}},
         '"map[spec:map[replicas:1.5]]": cannot convert float64 to int32',
     ),
+    "a whole float for a word": (
+        {"spec": {"strategy": {"type": 1.0}}},
+        '"map[spec:map[strategy:map[type:1]]]": unrecognized type: string',
+    ),
+    "half a number for a word": (
+        {"metadata": {"labels": {"a": 1.5}}},
+        '"map[metadata:map[labels:map[a:1.5]]]": unrecognized type: string',
+    ),
     "a number for a word": (
         {"spec": {"strategy": {"type": 1}}},
         '"map[spec:map[strategy:map[type:1]]]": cannot convert int64 to v1.DeploymentStrategyType',
@@ -363,3 +371,29 @@ async def test_what_else_is_wrong_is_told_beside_another_uid(client: Client) -> 
     patch = {"metadata": {"uid": "x"}, "data": {"a b": ""}}
     refused = await send(client, MERGE_PATCH, orjson.dumps(patch), "Ignore")
     assert {cause["field"] for cause in refused.body["details"]["causes"]} == {"metadata.uid", "data[a b]"}
+
+
+async def test_a_strategic_patch_has_whole_floats_as_integers(client: Client) -> None:
+    """(apimachinery pkg/runtime/converter.go) Also where a type reads JSON by itself; JSON and merge patches refuse."""
+    await client.create(DEPLOYMENTS, deployment("web"), namespace="default")
+    limits = {"limits": {"cpu": 2.0}}
+    patch = {
+        "spec": {
+            "replicas": 3.0,
+            "progressDeadlineSeconds": 1e3,
+            "strategy": {"rollingUpdate": {"maxSurge": 2.0}},
+            "template": {"spec": {"containers": [{"name": "app", "resources": limits}]}},
+        }
+    }
+    path = DEPLOYMENTS.path("default", "web")
+    answer = await client.send("PATCH", path, body=patch, headers={"content-type": STRATEGIC_PATCH})
+    assert answer.status == 200, answer.body
+    spec = answer.body["spec"]
+    assert (spec["replicas"], spec["progressDeadlineSeconds"], spec["strategy"]["rollingUpdate"]["maxSurge"]) == (
+        3,
+        1000,
+        2,
+    )
+    assert spec["template"]["spec"]["containers"][0]["resources"]["limits"] == {"cpu": "2"}
+    refused = await client.send("PATCH", path, body={"spec": {"replicas": 1.0}}, headers={"content-type": MERGE_PATCH})
+    assert refused.status == 422

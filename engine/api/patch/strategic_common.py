@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from engine.api.errors import ApiError, bad_request
+from engine.api.golang.floats import shown_float
 from engine.api.patch.json_patch import unprocessable
 from engine.api.schema import Schema
 
@@ -120,6 +121,8 @@ def go_text(value: Any) -> str:
         return f"[{' '.join(map(go_text, value))}]"
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, float):
+        return shown_float(value)
     return "<nil>" if value is None else str(value)
 
 

@@ -28,6 +28,7 @@ from engine.apiserver.registry.metadata import check_place
 from engine.apiserver.registry.options import WriteOptions
 from engine.apiserver.registry.patch_body import PatchBody, read_patch
 from engine.apiserver.registry.refused_patch import refused_apply, refused_patch, refused_value
+from engine.apiserver.registry.restored_numbers import restored
 from engine.apiserver.registry.update import UPDATE_ATTEMPTS, Updater
 from engine.apiserver.registry.yaml_body import CONVERTING, read_yaml, twice_in_yaml, unmarshal_errors
 from engine.apiserver.routing import unsupported_patch
@@ -59,6 +60,7 @@ class Patcher:
             if not isinstance(patched, dict):
                 raise refused_value(patched)
             if kind == STRATEGIC_PATCH:  # made of fields alone: the type is that of the path
+                patched = restored(self._backend.definitions.kind(facet.gvk), patched)
                 patched = {**patched, "apiVersion": facet.gvk.api_version, "kind": facet.gvk.kind}
             try:
                 view = self._decoded(call, facet.gvk, patched, options, found=patch.strict)

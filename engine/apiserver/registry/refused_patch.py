@@ -87,7 +87,8 @@ def _restoring(error: ApiError, reason: str) -> str:
     if mismatch is None:
         return f"error decoding from json: {reason}" if reason.startswith("illegal base64") else reason
     source, number, target = mismatch.groups()
-    kind = "float64" if number and not number.lstrip("-").isdecimal() else _KINDS.get(source, source)
+    is_float = isinstance(cause, Mismatch) and isinstance(cause.value, float)
+    kind = "float64" if is_float or (number and not number.lstrip("-").isdecimal()) else _KINDS.get(source, source)
     if target.startswith("[]"):
         return f"cannot restore slice from {kind}"
     if target.startswith("map["):
@@ -95,6 +96,7 @@ def _restoring(error: ApiError, reason: str) -> str:
     plain = "string" if target in named_strings() else target
     if plain not in _PLAIN:
         return f"cannot restore struct from: {kind}"
-    if kind in ("int64", "float64") and plain != "bool":
+    # Go turns an integer into a text, though not here, but a float never.
+    if (kind == "int64" and plain != "bool") or (kind == "float64" and plain not in ("bool", "string")):
         return f"cannot convert {kind} to {target}"
     return f"unrecognized type: {plain}"
