@@ -181,7 +181,7 @@ class _Editor:
     def _changed(self, obj: Object) -> Object:
         metadata = obj.get("metadata") or {}
         values = dict(metadata.get(self.map_name) or {})
-        if self.noun == "label" and not self._local:
+        if self.noun == "label" and not self._local and not self.session.flags.on("list"):
             for key in self.change.remove:
                 if key not in values:
                     self.session.out(f'label "{key}" not found.')

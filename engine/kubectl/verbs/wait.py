@@ -68,7 +68,7 @@ async def _wait_for(session: Session, condition: str, timeout: float) -> None:
         try:
             if not item.name:
                 raise CommandError("resource name must be provided")
-            if timeout and not left:
+            if timeout and not left and kind != "create":
                 raise _too_late(item, kind)
             if kind == "delete" and not timeout:
                 await _check_gone(session, item)
@@ -97,20 +97,20 @@ def _too_late(info: Info, kind: str) -> CommandError:
 
 
 async def _wait_created(session: Session, timeout: float) -> None:
-    """Poll until all that is named is there."""
-    try:
-        async with session.clock.timeout(timeout):
-            while True:
-                found = [item async for item in infos(session, Selection.of_flags(session))]
-                missing = [item for item in found if isinstance(item, Exception)]
-                for error in missing:
-                    if not isinstance(error, ApiError) or error.reason != "NotFound":
-                        raise error
-                if found and not missing:
-                    return
-                await session.clock.sleep(POLL_SECONDS)
-    except TimeoutError as error:
-        raise CommandError("timed out waiting for the condition") from error
+    """Poll until all that is named is there. The time is up only after a look, however long that takes."""
+    began = session.now
+    while True:
+        found = [item async for item in infos(session, Selection.of_flags(session))]
+        missing = [item for item in found if isinstance(item, Exception)]
+        for error in missing:
+            if not isinstance(error, ApiError) or error.reason != "NotFound":
+                raise error
+        if found and not missing:
+            return
+        left = timeout - (session.now - began).total_seconds()
+        await session.clock.sleep(max(min(left, POLL_SECONDS), 0))
+        if left <= POLL_SECONDS:
+            raise CommandError("timed out waiting for the condition")
 
 
 async def _check_gone(session: Session, info: Info) -> None:

@@ -42,7 +42,10 @@ async def run(session: Session) -> None:
             if not found:  # the others are changed all the same
                 missing.append(CommandError(f'error: unable to find container named "{name}"'))
             for container in found:
-                container["image"] = image
+                if image:
+                    container["image"] = image
+                else:
+                    container.pop("image", None)
 
     failing = "failed to patch image update to pod template:"
     await change(session, resources, alter, done="image updated", failing=failing, check=check, problems=missing)
