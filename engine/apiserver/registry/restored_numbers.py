@@ -21,8 +21,8 @@ def restored(schema: Schema | None, value: Any) -> Any:
         return [restored(schema.items if schema is not None else None, item) for item in value]
     if not isinstance(value, float) or not value.is_integer() or abs(value) >= _INT64:
         return value
-    reads_json = schema is None or schema.quantity or schema.int_or_string
-    return int(value) if reads_json or schema.type != "string" else value
+    is_text = schema is not None and schema.type == "string" and not (schema.quantity or schema.int_or_string)
+    return value if is_text else int(value)
 
 
 def _below(schema: Schema | None, name: str) -> Schema | None:
