@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from engine.api.autoscaler_annotations import BEHAVIOR, CONDITIONS, metrics_form, taken
+from engine.api.field_numbers import field_names
 from engine.api.quantity import Quantity
 from engine.api.types import Object
 
@@ -135,7 +136,11 @@ def without_kept(metadata: Object) -> Object:
 
 def _annotated(metadata: Object, texts: Mapping[str, str]) -> Object:
     metadata = without_kept(metadata)
-    return {**metadata, "annotations": {**metadata.get("annotations", {}), **texts}} if texts else metadata
+    if not texts:
+        return metadata
+    every = {**metadata.get("annotations", {}), **texts}
+    made = {**metadata, "annotations": {name: every[name] for name in sorted(every)}}
+    return {name: made[name] for name in field_names("meta.v1.ObjectMeta") if name in made}
 
 
 def _of_cpu(metric: Object, side: str) -> bool:

@@ -7,8 +7,10 @@ the same, and are frozen as those are.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 
 from engine.api import autoscaler_versions
+from engine.api.field_numbers import field_names
 from engine.api.types import GVK, Object
 
 Convert = Callable[[Object], Object]
@@ -29,17 +31,25 @@ _EVENT_FIELDS = {
 }
 
 
-def _renamed(fields: Mapping[str, str]) -> Convert:
+def _renamed(fields: Mapping[str, str], message: str) -> Convert:
+    """Fields by other names, in the order of the struct that has them."""
+
     def convert(obj: Object) -> Object:
-        return {fields.get(name, name): value for name, value in obj.items()}
+        made = {fields.get(name, name): value for name, value in obj.items()}
+        return {name: made[name] for name in dict.fromkeys((*_order(message), *made)) if name in made}
 
     return convert
 
 
+@cache
+def _order(message: str) -> tuple[str, ...]:
+    return "kind", "apiVersion", *field_names(message)
+
+
 # (from, to) -> what makes the one of the other; apiVersion and kind are set by the caller.
 CONVERSIONS: Mapping[tuple[GVK, GVK], Convert] = {
-    (_CORE_EVENT, _NEW_EVENT): _renamed(_EVENT_FIELDS),
-    (_NEW_EVENT, _CORE_EVENT): _renamed({new: old for old, new in _EVENT_FIELDS.items()}),
+    (_CORE_EVENT, _NEW_EVENT): _renamed(_EVENT_FIELDS, "events.v1.Event"),
+    (_NEW_EVENT, _CORE_EVENT): _renamed({new: old for old, new in _EVENT_FIELDS.items()}, "core.v1.Event"),
     (_SCALER, _OLD_SCALER): autoscaler_versions.to_v1,
     (_OLD_SCALER, _SCALER): autoscaler_versions.to_v2,
 }

@@ -38,6 +38,9 @@ async def test_an_event_is_seen_in_both_groups(client: Client) -> None:
     new = await client.get(NEW_EVENTS, "web.1", namespace="default")
     assert (new["apiVersion"], new["regarding"]["name"], new["deprecatedCount"]) == ("events.k8s.io/v1", "web", 1)
     assert new["deprecatedSource"] == {"component": "default-scheduler"}
+    order = ["kind", "apiVersion", "metadata", "eventTime", "reportingController", "reportingInstance", "reason"]
+    order += ["regarding", "note", "type", "deprecatedSource", "deprecatedFirstTimestamp", "deprecatedLastTimestamp"]
+    assert list(new) == list(seen) == [*order, "deprecatedCount"]
     assert (await client.list(NEW_EVENTS)).items == [new]
 
 
@@ -55,9 +58,12 @@ async def test_an_autoscaler_of_the_old_version_is_stored_as_the_new(client: Cli
     assert new["spec"]["metrics"] == [{"type": "Resource", "resource": cpu}]
     memory = {"name": "memory", "target": {"type": "Utilization", "averageUtilization": 50}}
     metrics = [*new["spec"]["metrics"], {"type": "Resource", "resource": memory}]
-    await client.update(NEW, {**new, "spec": {**new["spec"], "metrics": metrics}})
+    metadata = {**new["metadata"], "annotations": {"z": "1"}}
+    await client.update(NEW, {**new, "metadata": metadata, "spec": {**new["spec"], "metrics": metrics}})
     again = await client.get(OLD, "web", namespace="default")
     assert again["spec"]["targetCPUUtilizationPercentage"] == 70
+    assert list(again["metadata"]["annotations"]) == sorted(again["metadata"]["annotations"])
+    assert list(again["metadata"])[-2:] == ["annotations", "managedFields"]
     assert "memory" in again["metadata"]["annotations"]["autoscaling.alpha.kubernetes.io/metrics"]
     both = await client.update(OLD, {**again, "spec": {**again["spec"], "maxReplicas": 5}})
     assert both["spec"]["maxReplicas"] == 5
