@@ -580,6 +580,18 @@ def test_a_zero_is_nothing_where_go_has_no_pointer(name: str) -> None:
     assert {part: made[part] for part in kept} == kept
 
 
+def test_the_states_of_a_container_are_there_whatever_is_known_of_them() -> None:
+    fields = ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses")
+    found = {**pod(), "status": {field: [{"name": "web"}] for field in fields}}
+    apply_defaults(info(POD), found)
+    assert all(found["status"][field] == [{"name": "web", "state": {}, "lastState": {}}] for field in fields)
+
+
+def test_a_condition_of_a_service_says_all_that_one_has() -> None:
+    found = defaulted(SERVICE, {"status": {"conditions": [{}]}})["status"]["conditions"]
+    assert found == [{"type": "", "status": "", "lastTransitionTime": None, "reason": "", "message": ""}]
+
+
 def test_times_of_containers_are_there_also_where_nobody_has_set_them() -> None:
     states = {"state": {"running": {}}, "lastState": {"terminated": {"exitCode": 137}}}
     found = {**pod(), "status": {"containerStatuses": [states]}}

@@ -1,5 +1,5 @@
 """Times that are no pointers in Go: they are written whatever they hold, null where nobody has set them. Those of
-conditions, and those of the states of a Pod's containers.
+conditions, and those of the states of a Pod's containers, which are there whatever is known of them.
 
 Part of defaulting, hop 05. Source: the types.go of every group (a metav1.Time is a struct, which omitempty keeps).
 """
@@ -19,6 +19,7 @@ CONDITION_TIMES: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("", "PersistentVolumeClaim"): _PROBED,
     ("", "Pod"): _PROBED,
     ("", "ReplicationController"): _CHANGED,
+    ("", "Service"): _CHANGED,
     ("apiextensions.k8s.io", "CustomResourceDefinition"): _CHANGED,
     ("apps", "DaemonSet"): _CHANGED,
     ("apps", "Deployment"): ("lastUpdateTime", "lastTransitionTime"),
@@ -28,6 +29,7 @@ CONDITION_TIMES: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("batch", "Job"): _PROBED,
     ("flowcontrol.apiserver.k8s.io", "FlowSchema"): _CHANGED,
     ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"): _CHANGED,
+    ("policy", "PodDisruptionBudget"): _CHANGED,
 }
 
 
@@ -37,6 +39,7 @@ def condition_times(obj: Object, times: tuple[str, ...]) -> None:
             condition.setdefault(field, None)
 
 
+_IN_ANY_CASE = ("state", "lastState")
 _STATES = {"running": ("startedAt",), "terminated": ("startedAt", "finishedAt")}
 
 
@@ -44,7 +47,7 @@ def container_times(pod: Object) -> None:
     status = pod.get("status") or {}
     for field in ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"):
         for item in status.get(field) or ():
-            for state in (item.get("state"), item.get("lastState")):
-                for kind, details in (state or {}).items():
+            for when in _IN_ANY_CASE:
+                for kind, details in item.setdefault(when, {}).items():
                     for time in _STATES.get(kind, ()) if details is not None else ():
                         details.setdefault(time, None)

@@ -23,6 +23,7 @@ TAGS = Path(__file__).with_name("tags.json")
 _STRUCTS = ("metadata", "spec", "status")
 # Whose zero values are nobody's to see: metadata and selectors have rules for what is missing, others defaults.
 _READ_OTHERWISE = ("apimachinery.pkg.", "apiextensions-apiserver.pkg.", "api.flowcontrol.")
+_CONDITION = "apimachinery.pkg.apis.meta.v1.Condition"
 _DEFAULTED = {
     "RoleRef": ("apiGroup",),
     "PodFailurePolicyOnPodConditionsPattern": ("status",),
@@ -76,13 +77,14 @@ def written(schema: Schema) -> tuple[tuple[str, Any], ...]:
     """The plain fields that are written whatever they hold, and what: texts, numbers and truths without `omitempty`.
 
     Not those that a default is for."""
-    if schema.definition.removeprefix("io.k8s.").startswith(_READ_OTHERWISE):
+    name = schema.definition.removeprefix("io.k8s.")
+    if name.startswith(_READ_OTHERWISE) and name != _CONDITION:
         return ()
-    defaulted = _DEFAULTED.get(schema.definition.rpartition(".")[2], ())
+    defaulted = _DEFAULTED.get(name.rpartition(".")[2], ())
     return tuple(
-        (name, value)
-        for name, value in born_with(schema).items()
-        if isinstance(value, str | int) and name not in defaulted
+        (field, value)
+        for field, value in born_with(schema).items()
+        if isinstance(value, str | int) and field not in defaulted
     )
 
 
