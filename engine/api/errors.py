@@ -341,7 +341,8 @@ def field_too_long(path: str, limit: int, unit: str = "bytes") -> Cause:
 
 
 def field_too_many(path: str, actual: int, limit: int) -> Cause:
-    return Cause("FieldValueTooMany", f"Too many: {actual}: must have at most {limit} {_items(limit)}", path)
+    detail = f"must have at most {limit} {_items(limit)}" if limit >= 0 else "has too many items"
+    return Cause("FieldValueTooMany", f"Too many: {actual}: {detail}", path)
 
 
 def _items(count: int) -> str:

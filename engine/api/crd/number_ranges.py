@@ -26,13 +26,13 @@ _TEXT = " value must be of type "
 
 def ranged(schema: Structural) -> bool:
     """Whether the format is one that bounds the type."""
-    return schema.format in _FORMATS.get(schema.type, ())
+    return not schema.int_or_string and schema.format in _FORMATS.get(schema.type, ())
 
 
 def out_of_range(schema: Structural, value: float, path: str, *, what: str = "Checked") -> Cause | None:
     """`what` the value is: what is checked, or a bound."""
     bounded = ranged(schema)
-    if not bounded and schema.type != "integer":
+    if not bounded and (schema.type != "integer" or schema.int_or_string):
         return None
     if _fits(schema.format if bounded else _DEFAULT, value):
         return None

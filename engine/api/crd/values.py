@@ -67,7 +67,7 @@ def _check_null(schema: Structural, path: str, problems: Problems) -> int:
 
 
 def _check_type(schema: Structural, value: Any, path: str, problems: Problems) -> int:
-    wanted = (schema.type,) if schema.type else ("integer", "string") if schema.int_or_string else ()
+    wanted = ("integer", "string") if schema.int_or_string else (schema.type,) if schema.type else ()
     if not wanted:
         return 0
     found = json_type(value)
@@ -174,10 +174,8 @@ def _check_object(schema: Structural, value: dict[str, Any], path: str, problems
     least, limit = raw.get("minProperties"), raw.get("maxProperties")
     if least is not None and len(value) < least:
         problems.invalid(path, len(value), f"{in_body(path)} should have at least {least} properties")
-        return made
     if limit is not None and len(value) > limit:
         problems.too_many(path, len(value), limit)
-        return made
     if raw.get("additionalProperties") is False:
         for key in value:
             if key not in schema.properties:

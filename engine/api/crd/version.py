@@ -16,7 +16,7 @@ from engine.api.crd.decoding import decode_custom
 from engine.api.crd.defaulting import completed
 from engine.api.crd.embedded import check_embedded
 from engine.api.crd.list_types import check_list_types
-from engine.api.crd.number_ranges import ENFORCED_SINCE, tells_format
+from engine.api.crd.number_ranges import ENFORCED_SINCE, NOWHERE, tells_format
 from engine.api.crd.object_meta import coerced
 from engine.api.crd.pruning import prune
 from engine.api.crd.published import list_name, published, published_list, published_name
@@ -172,7 +172,7 @@ class CustomVersion:
         content = _content(new)
         if not status:
             check_value(self.structural, content, "", problems, old=_content(old) if old is not None else MISSING)
-            problems[:] = [cause._replace(field=cause.field.removeprefix(".")) for cause in problems]
+            problems[:] = [cause._replace(field=cause.field.removeprefix(".") or NOWHERE) for cause in problems]
         elif "status" in content and (schema := self.structural.properties.get("status")) is not None:
             check_value(schema, content["status"], "", problems, old=(old or {}).get("status", MISSING))
             problems[:] = [cause._replace(field=within("status", cause.field)) for cause in problems]

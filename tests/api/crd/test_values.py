@@ -216,10 +216,41 @@ ROWS: list[tuple[str, Object, Any, list[str]]] = [
         ],
     ),
     (
-        "too many fields, and no more of them",
+        "too many fields, and what is wrong with them",
         {"type": "object", "maxProperties": 1, "required": ["c"], "additionalProperties": {"type": "string"}},
-        {"a": 1, "b": 2},
-        ["spec.f: Too many: 2: must have at most 1 item"],
+        {"a": 1, "b": "x"},
+        [
+            "spec.f: Too many: 2: must have at most 1 item",
+            'spec.f.a: Invalid value: "integer": spec.f.a in body must be of type string: "integer"',
+            "spec.f.c: Required value",
+        ],
+    ),
+    (
+        "too few fields, and what is wrong with them",
+        {"type": "object", "minProperties": 2, "properties": {"a": {"type": "string"}}},
+        {"a": 1},
+        [
+            "spec.f: Invalid value: 1: spec.f in body should have at least 2 properties",
+            'spec.f.a: Invalid value: "integer": spec.f.a in body must be of type string: "integer"',
+        ],
+    ),
+    (
+        "more than less than nothing",
+        {"type": "object", "maxProperties": -1},
+        {},
+        ["spec.f: Too many: 0: has too many items"],
+    ),
+    (
+        "no range of what may be a text",
+        {"type": "integer", "x-kubernetes-int-or-string": True},
+        1.5,
+        ['spec.f: Invalid value: "number": spec.f in body must be of type integer,string: "number"'],
+    ),
+    (
+        "an integer or a text, whatever the type",
+        {"type": "object", "x-kubernetes-int-or-string": True},
+        {},
+        ['spec.f: Invalid value: "object": spec.f in body must be of type integer,string: "object"'],
     ),
     (
         "no fields at all",
