@@ -33,8 +33,10 @@ def check_embedded(schema: Structural | None, value: Any, path: str, problems: P
 def _resource(value: Object, path: str, problems: Problems) -> None:
     for field in ("apiVersion", "kind"):
         at, found = f"{path}{field}", value.get(field)
-        if field not in value or found == "":
+        if field not in value:
             problems.required(at)
+        elif found == "":
+            problems.invalid(at, found, "must not be empty")
         elif not isinstance(found, str):
             problems.invalid(at, found, "must be a string")
         elif field == "apiVersion":

@@ -72,7 +72,10 @@ FOO: Object = {"apiVersion": "foo/v1", "kind": "Foo"}
             ["one.apiVersion: Required value", "one.kind: Required value"],
         ),
         ({"many": [FOO, {"kind": "Foo"}]}, ["many[1].apiVersion: Required value"]),
-        ({"one": {"apiVersion": "v1", "kind": ""}}, ["one.kind: Required value"]),
+        (
+            {"one": {"apiVersion": "", "kind": ""}},
+            [f'one.{field}: Invalid value: "": must not be empty' for field in ("apiVersion", "kind")],
+        ),
         (
             {"one": {"apiVersion": "a/b/c", "kind": "Foo"}},
             ['one.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c'],
