@@ -209,6 +209,11 @@ def _pair(certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey) -> Key
     return KeyPair(certificate.public_bytes(serialization.Encoding.PEM), _private_pem(key))
 
 
+def overlap(one: bytes, other: bytes) -> bool:
+    """Whether two bundles (PEM) have a certificate in common."""
+    return bool({*x509.load_pem_x509_certificates(one)} & {*x509.load_pem_x509_certificates(other)})
+
+
 def is_valid(pair: KeyPair, now: datetime, *, at_least: timedelta = timedelta(days=30)) -> bool:
     """Whether the certificate will still be good `at_least` from now."""
     return x509.load_pem_x509_certificate(pair.certificate).not_valid_after_utc - at_least > now

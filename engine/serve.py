@@ -28,12 +28,17 @@ from engine.cluster import Cluster, load_components
 from engine.config import ClusterConfig
 from engine.folder import HOME_VARIABLE, ClusterFolder, Running
 from engine.kept_time import KeptTime
-from engine.pki import ClusterPki
+from engine.pki import ClusterPki, overlap
 from engine.tasks import Supervisor
 
 DEFAULT_PORT = 6443
 PORTS_TRIED = 100
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
+_OVERLAP = (
+    "--requestheader-client-ca-file and --client-ca-file contain overlapping certificates; "
+    "--requestheader-allowed-names must be specified to ensure regular client certificates cannot set "
+    "authenticating proxy headers for arbitrary users"
+)
 # What the server's certificate is good for, as kubeadm's is (the last is the first address of the service range).
 SERVER_HOSTS = (
     "localhost",
@@ -141,11 +146,14 @@ async def _serve_held(
 
 
 def _certified(config: ClusterConfig, pki: ClusterPki) -> dict[str, Any]:
-    """What of a configuration is the cluster's certificates, and those that stand in files in their place."""
+    """What of a configuration is the cluster's certificates, and those that stand in files in their place. Raises
+    ServeError where every client would be a proxy."""
     ca, front = pki.authority.pair, pki.front_proxy
     headers, files = config.request_headers, (config.proxy_client_cert_file, config.proxy_client_key_file)
     if headers.client_ca_file is None:
         headers = headers.model_copy(update={"client_ca": pki.front_proxy_authority.pair.certificate.decode()})
+    if not headers.allowed_names and overlap(headers.client_ca.encode(), ca.certificate):
+        raise ServeError(_OVERLAP)
     own = front.certificate.decode(), front.key.decode()
     certificate, key = (file.read_text() if file is not None else mine for file, mine in zip(files, own, strict=True))
     return {

@@ -12,7 +12,7 @@ from cryptography import x509
 
 from engine.api.wire import ClientCertificate
 from engine.client_certificates import issued
-from engine.pki import ADMIN, VALIDITY, Authority, is_valid
+from engine.pki import ADMIN, VALIDITY, Authority, is_valid, overlap
 from tests.kept_pki import kept_pki
 
 NOW = datetime.now(UTC)
@@ -154,3 +154,9 @@ def test_a_client_certificate_carries_its_organizations() -> None:
     pair = Authority.create(NOW).issue_client(ClientCertificate("jane", ("dev", "ops")), NOW)
     subject = x509.load_pem_x509_certificate(pair.certificate).subject
     assert [part.value for part in subject] == ["dev", "ops", "jane"]
+
+
+def test_bundles_that_have_a_certificate_in_common() -> None:
+    one, other = (Authority.create(NOW).pair.certificate for _ in range(2))
+    assert overlap(one + other, other)
+    assert not overlap(one, other)

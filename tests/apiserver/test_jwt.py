@@ -381,9 +381,18 @@ async def test_groups_that_another_server_has(issuer: Issuer, serve: Serve) -> N
     assert (await served.known(issuer.token(**claims)))["user"]["groups"] == ["far", ALL]
     assert ("/groups", "Bearer secret") in issuer.asked
     lost = issuer.token(**{**claims, "_claim_sources": {}})
-    why = "id token _claim_names contained a source src missing in _claims_sources"
+    why = "oidc: verify token: oidc: source does not exist"
+    assert (await served.review(lost))["error"] == f"[invalid bearer token, {why}]"
+    issuer.documents["/groups"] = issuer.token(groups=["far"], aud="other")
+    why = 'verify distributed claim token: oidc: expected audience "my-client" got ["other"]'
     told = f"[invalid bearer token, oidc: could not expand distributed claims: {why}]"
-    assert (await served.review(lost))["error"] == told
+    assert (await served.review(issuer.token(**claims)))["error"] == told
+    issuer.documents["/groups"] = issuer.token()
+    why = f'jwt returned by distributed claim endpoint "{issuer.url}/groups" did not contain claim: groups'
+    told = f"[invalid bearer token, oidc: could not expand distributed claims: {why}]"
+    assert (await served.review(issuer.token(**claims)))["error"] == told
+    normal = issuer.token(**claims, groups=["near"])
+    assert (await served.review(normal))["user"]["groups"] == ["near", ALL]
 
 
 async def test_the_file_is_read_again(issuer: Issuer, serve: Serve) -> None:

@@ -114,6 +114,7 @@ class Provider:
 
     async def verify(self, token: Token, algorithms: Collection[str]) -> None:
         """Raises TokenError for a token that is not good, or not for here."""
+        _check_sources(token.claims)
         if token.issuer != self.url:
             told = f"expected {quoted(self.url)} got {quoted(token.issuer)}"
             raise TokenError(f"oidc: id token issued by a different provider, {told}")
@@ -192,6 +193,19 @@ def _fits(key: Mapping[str, Any], token: Token, algorithm: str) -> bool:
         return bool(get_default_algorithms()[algorithm].verify(token.signed, signing_key, token.signature))
     except (jwt.PyJWTError, ValueError, TypeError):
         return False
+
+
+def _check_sources(claims: Mapping[str, Any]) -> None:
+    """Whether there is a source of each claim that another server has."""
+    names, sources = claims.get("_claim_names") or {}, claims.get("_claim_sources") or {}
+    for said in (names, sources):
+        if not isinstance(said, dict):
+            raise TokenError("oidc: failed to unmarshal claims: json: cannot unmarshal")
+    for source in names.values():
+        if not source:
+            raise TokenError("oidc: failed to obtain source from claim name")
+        if not isinstance(source, str) or not isinstance(sources.get(source), dict):
+            raise TokenError("oidc: source does not exist")
 
 
 def _time(said: Any) -> datetime:
