@@ -178,7 +178,8 @@ class Rest:
                 return await self._legacy_binding(call, obj, options)
             obj = owned(self.backend, call, info.gvk, obj, options)
             await admit_create(self.backend, call, obj, options, check=lambda review: self.reviews.check(call, review))
-            return Response(201, await self.reviews.answer(call, obj))
+            answer = await self.reviews.answer(call, obj)
+            return Response(201, self.backend.storage.ordered(call.gvr_resource, answer))
         obj = self._received(call, info, options)
         if call.trail is not None:
             call.trail.asked_with(copy_object(obj))

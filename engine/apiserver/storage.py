@@ -323,6 +323,10 @@ class Storage:
         """An object with its fields in the order in which it is answered."""
         return self._order.of(info, info.gvk, obj)
 
+    def arranged(self, gvk: GVK, obj: Object) -> Object:
+        """The same of an object that no resource stores, as a review or what a subresource answers."""
+        return self._order.built_in(gvk, obj, otherwise=obj)
+
     async def _lease(self, info: ResourceInfo) -> int:
         return await self._leases.current() if info.kind == "Event" else 0
 

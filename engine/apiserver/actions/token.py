@@ -62,7 +62,7 @@ class TokenAction:
         bound = await self._bound(spec.get("boundObjectRef"), namespace, name)
         if bound is not None and is_legacy(bound, seconds):
             request["status"] = {"token": self._issuer.issue_legacy(account, bound), "expirationTimestamp": None}
-            return request
+            return self._backend.storage.arranged(TOKEN_REQUEST, request)
         node = await self._node_of(bound)
         of_pod = bound is not None and bound["kind"] == "Pod"
         extended = of_pod and seconds == _EXTENDED_FROM and set(audiences) == {ISSUER}
@@ -78,7 +78,7 @@ class TokenAction:
             ends -= timedelta(seconds=_EXTENDED_SECONDS - seconds)
         call.annotations[_ISSUED] = credential
         request["status"] = {"token": token, "expirationTimestamp": ends.strftime("%Y-%m-%dT%H:%M:%SZ")}
-        return request
+        return self._backend.storage.arranged(TOKEN_REQUEST, request)
 
     @property
     def _attested(self) -> bool:
