@@ -41,7 +41,7 @@ _EXEC = Struct(
         "apiVersion": STRING,
         "installHint": STRING,
         "provideClusterInfo": BOOL,
-        "interactiveMode": STRING,
+        "interactiveMode": Leaf("v1.ExecInteractiveMode", STRING.fits),
     },
 )
 USER = Struct(
@@ -111,6 +111,7 @@ def decode(text: str) -> dict[str, Any]:
     except YamlError as error:
         raise UnmarshalError(str(error)) from error
     kind, version = type_meta(value)
+    version = _group_version(version)
     if (kind or _KIND, version or _VERSION) != (_KIND, _VERSION):
         raise UnmarshalError(
             f'no kind "{kind or _KIND}" is registered for version "{version or _VERSION}" in scheme "{_SCHEME}"'
@@ -123,6 +124,13 @@ def decode(text: str) -> dict[str, Any]:
         if document.get(section):
             document[section].sort(key=_name)
     return document
+
+
+def _group_version(text: str) -> str:
+    """As schema.ParseGroupVersion has it. Raises UnmarshalError."""
+    if text.count("/") > 1:
+        raise UnmarshalError(f"unexpected GroupVersion string: {text}")
+    return text.removeprefix("/")
 
 
 def _name(entry: Mapping[str, Any]) -> str:

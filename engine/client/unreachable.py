@@ -12,6 +12,9 @@ import aiohttp
 from engine.api.golang.text import quoted
 
 _CONNECTING = re.compile(r"\[Errno \d+\] Connect call failed \('([^']+)', (\d+).*\)")
+# What a name server may be asked for (Go's net, isDomainName).
+_LABEL = "[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
+_DOMAIN = re.compile(rf"(?=.*[^0-9.]){_LABEL}(?:\.{_LABEL})*\.?")
 # X509_V_ERR_*: an issuer that is not there, or a certificate of its own that nobody has vouched for.
 _UNKNOWN_AUTHORITY = frozenset((2, 18, 19, 20, 21))
 
@@ -83,7 +86,8 @@ def _reason(error: Exception, server: str) -> str:
     if isinstance(error, aiohttp.NonHttpUrlClientError):
         return f"unsupported protocol scheme {quoted(urlsplit(server).scheme)}"
     if isinstance(error, aiohttp.ClientConnectorDNSError):
-        return f"dial tcp: lookup {error.host}{_name_server()}: no such host"
+        asked = _name_server() if _DOMAIN.fullmatch(error.host) else ""  # Go asks nobody for what is no domain's name
+        return f"dial tcp: lookup {error.host}{asked}: no such host"
     if isinstance(error, aiohttp.ClientConnectorError):
         return f"dial tcp {error.host}:{error.port}: {(error.os_error.strerror or str(error.os_error)).lower()}"
     return str(error) or type(error).__name__

@@ -30,6 +30,12 @@ REFUSED: dict[str, tuple[str, str]] = {
     "another kind": ("kind: Foo", UNREGISTERED.format("Foo", "v1")),
     "another version": ("apiVersion: v2", UNREGISTERED.format("Config", "v2")),
     "a version of a group": ("apiVersion: a.io/v1", UNREGISTERED.format("Config", "a.io/v1")),
+    "a version of no group": ("apiVersion: /v2", UNREGISTERED.format("Config", "v2")),
+    "a version with two slashes": ("apiVersion: a/b/c", "unexpected GroupVersion string: a/b/c"),
+    "a mode that is a number": (
+        USER.format("{exec: {interactiveMode: 5}}"),
+        FIELD.format("number", "ExecConfig.users.user.exec.interactiveMode", "v1.ExecInteractiveMode"),
+    ),
     "clusters as a map": ("clusters: {}", FIELD.format("object", "Config.clusters", "[]v1.NamedCluster")),
     "a cluster as a text": ("clusters: [a]", FIELD.format("string", "Config.clusters", "v1.NamedCluster")),
     "a name that is a number": (

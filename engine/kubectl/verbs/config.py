@@ -61,7 +61,7 @@ def _minified(document: dict[str, Any]) -> dict[str, Any]:
         raise CommandError(f"cannot locate context {current}")
     used = {"contexts": current, "clusters": contexts[current].get("cluster"), "users": contexts[current].get("user")}
     for section, name in used.items():
-        document[section] = [entry for entry in document[section] or () if entry["name"] == name] or None
+        document[section] = [entry for entry in document[section] or () if name and entry["name"] == name] or None
         if name and document[section] is None:
             raise CommandError(f"cannot locate {section.removesuffix('s')} {name}")
     return document
