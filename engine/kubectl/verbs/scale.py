@@ -21,13 +21,13 @@ from engine.kubectl.verbs.watching import RETRY_SECONDS
 
 async def run(session: Session) -> None:
     flags = session.flags
+    dry_run = session.dry_run()
+    printer = result_printer(session, "scaled", dry_run=dry_run)
     replicas = flags.number("replicas")
     if replicas < 0:
         raise CommandError("The --replicas=COUNT flag is required, and COUNT must be greater than or equal to 0")
     if flags.number("current-replicas") < -1:
         raise CommandError("The --current-replicas must specify an integer of -1 or greater")
-    dry_run = session.dry_run()
-    printer = result_printer(session, "scaled", dry_run=dry_run)
 
     async def scale(info: Info) -> None:
         if dry_run == "client":
