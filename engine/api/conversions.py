@@ -29,6 +29,7 @@ _EVENT_FIELDS = {
     "count": "deprecatedCount",
     "reportingComponent": "reportingController",
 }
+_LEFT_OUT = ("reportingController", "reportingInstance")
 
 
 def _renamed(fields: Mapping[str, str], message: str) -> Convert:
@@ -46,9 +47,18 @@ def _order(message: str) -> tuple[str, ...]:
     return "kind", "apiVersion", *field_names(message)
 
 
+def _new_event(event: Object) -> Object:
+    """Who reports, which a core event says in any case, is left out where it is nobody (`omitempty`)."""
+    renamed = _RENAMED(event)
+    return {name: value for name, value in renamed.items() if value != "" or name not in _LEFT_OUT}
+
+
+_RENAMED = _renamed(_EVENT_FIELDS, "events.v1.Event")
+
+
 # (from, to) -> what makes the one of the other; apiVersion and kind are set by the caller.
 CONVERSIONS: Mapping[tuple[GVK, GVK], Convert] = {
-    (_CORE_EVENT, _NEW_EVENT): _renamed(_EVENT_FIELDS, "events.v1.Event"),
+    (_CORE_EVENT, _NEW_EVENT): _new_event,
     (_NEW_EVENT, _CORE_EVENT): _renamed({new: old for old, new in _EVENT_FIELDS.items()}, "core.v1.Event"),
     (_SCALER, _OLD_SCALER): autoscaler_versions.to_v1,
     (_OLD_SCALER, _SCALER): autoscaler_versions.to_v2,

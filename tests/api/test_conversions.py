@@ -71,6 +71,12 @@ def test_an_event_of_one_group_is_one_of_the_other() -> None:
     assert CONVERSIONS[NEW_EVENT, EVENT](new) == event()
 
 
+def test_who_reports_is_left_out_of_an_event_of_the_new_group_where_it_is_nobody() -> None:
+    stored = defaulted(EVENT, {"metadata": {"name": "a"}, "reportingComponent": "", "action": "Start"})
+    assert (stored["reportingComponent"], stored["reportingInstance"]) == ("", "")
+    assert not {"reportingController", "reportingInstance"} & CONVERSIONS[EVENT, NEW_EVENT](stored).keys()
+
+
 @pytest.mark.parametrize("metrics", [[CPU], [CPU, MEMORY], [CPU, REQUESTS]], ids=["cpu", "memory", "object"])
 def test_an_autoscaler_survives_the_way_to_v1_and_back(metrics: list[Object]) -> None:
     old = CONVERSIONS[SCALER, OLD_SCALER](scaler(*metrics))
