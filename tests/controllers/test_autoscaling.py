@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from engine.api import resource_metrics
+from engine.api.crd.naming import is_true
 from engine.api.types import DEPLOYMENTS, GVR, Object
 from engine.config import ClusterConfig
 from engine.controllers.podautoscaler.controller import AUTOSCALERS
@@ -344,6 +345,11 @@ async def test_what_the_metrics_api_does_not_tell(world: World) -> None:
         container = {"name": "cpu", "container": "nope", "target": target}
         metrics = [{"type": "ContainerResource", "containerResource": container}]
         await cluster.admin.create(API_SERVICES, resource_metrics.api_service())
+
+        async def available() -> bool:
+            return is_true(await cluster.admin.get(API_SERVICES, "v1beta1.metrics.k8s.io"), "Available")
+
+        await cluster.eventually("the API is there again, until when it answers 503", available)
         await cluster.admin.patch(AUTOSCALERS, "web", {"spec": {"metrics": metrics}}, namespace="default")
         said = await active("FailedGetContainerResourceMetric")
         assert "failed to get container metrics: container nope not present in metrics for pod default/web-" in said
