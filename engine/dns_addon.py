@@ -18,7 +18,7 @@ from engine.tasks import Supervisor
 log = logging.getLogger(__name__)
 
 _NUMBER = 10  # its address's, in the range of Services (kubeadm constants.go GetDNSIP)
-_NAMESPACE = "kube-system"
+_NAMESPACE, _NAME = "kube-system", "kube-dns"
 _LABELS = {"k8s-app": "kube-dns"}
 
 
@@ -39,11 +39,21 @@ class DnsAddon:
 
     async def _create(self) -> None:
         try:
-            await self._client.create(SERVICES, dns_service(str(self._range[_NUMBER])), namespace=_NAMESPACE)
+            if not await self._is_there():
+                await self._client.create(SERVICES, dns_service(str(self._range[_NUMBER])), namespace=_NAMESPACE)
         except (ApiError, ConnectionError) as error:
             # Where another Service has its address, or the store is full, the cluster does without.
-            if not isinstance(error, ApiError) or error.code != 409:
-                log.warning("the Service kube-dns was not made: %s", error)
+            log.warning("the Service kube-dns was not made: %s", error)
+
+    async def _is_there(self) -> bool:
+        """As after a restart. To create it again would be Invalid: its address is looked at before its name."""
+        try:
+            await self._client.get(SERVICES, _NAME, namespace=_NAMESPACE)
+        except ApiError as error:
+            if error.code != 404:
+                raise
+            return False
+        return True
 
 
 def dns_service(ip: str) -> Object:
@@ -51,7 +61,7 @@ def dns_service(ip: str) -> Object:
         "apiVersion": "v1",
         "kind": "Service",
         "metadata": {
-            "name": "kube-dns",
+            "name": _NAME,
             "namespace": _NAMESPACE,
             "labels": {**_LABELS, "kubernetes.io/cluster-service": "true", "kubernetes.io/name": "CoreDNS"},
             "annotations": {

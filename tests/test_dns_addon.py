@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from engine.api.types import SERVICES, Object
@@ -37,6 +39,20 @@ async def test_a_cluster_with_names_has_the_service_that_containers_are_told_to_
             "kubernetes.io/name": "CoreDNS",
         }
         assert "no Pods of CoreDNS run" in service["metadata"]["annotations"]["ktui.io/simulated"]
+
+
+async def test_a_cluster_that_starts_again_finds_it_there_without_a_word(
+    virtual_clock: VirtualClock, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    uids = []
+    for _ in range(2):
+        config = ClusterConfig(components=NETWORK, nodes=[], data_folder=tmp_path)
+        async with Cluster(config, clock=virtual_clock) as cluster:
+            service = await found(cluster)
+            assert service is not None
+            uids.append(service["metadata"]["uid"])
+    assert uids[0] == uids[1]
+    assert not [each.message for each in caplog.records if "kube-dns" in each.message]
 
 
 WITHOUT = {
