@@ -133,7 +133,8 @@ def _involved(event: Object, *fields: str) -> Key:
 
 def _event_key(event: Object) -> Key:
     involved = _involved(event, "kind", "namespace", "name", "fieldPath", "uid", "apiVersion")
-    return "event", *_source(event), *involved, event["type"], event["reason"], event["message"]
+    said = (event.get(name, "") for name in ("type", "reason", "message"))  # a server's answer leaves out empty ones
+    return "event", *_source(event), *involved, *said
 
 
 def _aggregate_key(event: Object) -> Key:
