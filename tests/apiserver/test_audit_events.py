@@ -194,6 +194,7 @@ async def test_what_is_followed_is_told_when_it_begins_and_when_it_ends(
 ) -> None:
     client = audited.client
     await client.create(SERVICE_ACCOUNTS, account("default"), namespace="default")
+    await client.create(NODES, {"metadata": {"name": "node-1"}})
     await client.create(PODS, pod(nodeName="node-1"), namespace="default")
     log = Log(world)
     log.write(0, "line 0")
