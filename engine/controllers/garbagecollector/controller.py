@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from engine.api.errors import ApiError
+from engine.api.resource_metrics import stands_for_it
 from engine.api.types import EVENTS, GVR, Object
 from engine.api.wire import MERGE_PATCH, STRATEGIC_PATCH
 from engine.client import WARNING, Origin
@@ -48,9 +49,9 @@ class UnknownKindError(Exception):
 
 
 def _serving(old: Object | None, new: Object | None) -> Iterable[str]:
-    """Of an APIService that stands for another server, or stood for one."""
+    """Of an APIService that stands for another server, or stood for one. The simulated one keeps nothing."""
     either = [each for each in (old, new) if each is not None]
-    if any(each["spec"].get("service") for each in either):
+    if any(each["spec"].get("service") and not stands_for_it(each["spec"]) for each in either):
         yield f"{_ELSEWHERE}{either[0]['metadata']['name']}"
 
 
