@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from engine.api.golang.forms import Struct, UnmarshalError, check, type_meta
 from engine.api.golang.yaml import YamlError, load
@@ -16,6 +17,15 @@ _VERSIONS = ("v1", "v1beta1", "v1alpha1")
 
 class ConfigFileError(Exception):
     """A file that no server starts with; the message says why."""
+
+
+def stamp_of(file: Path) -> tuple[int, int]:
+    """What changes with a file's content: its time and size; (-1, -1) where it cannot be looked at."""
+    try:
+        found = file.stat()
+    except OSError:
+        return -1, -1
+    return found.st_mtime_ns, found.st_size
 
 
 def decoded(text: bytes, kind: str, form: Struct, *, scheme: str, versions: Sequence[str] = _VERSIONS) -> Object:

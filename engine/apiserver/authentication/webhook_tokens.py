@@ -6,7 +6,6 @@ What it said of a token that is good is remembered for a while, by the model's c
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict
 
 from engine.api.golang.forms import BOOL, STRING, Map, Struct
 from engine.api.types import GVK, Object
@@ -17,6 +16,7 @@ from engine.apiserver.authentication.token_error import RefusedTokenError
 from engine.apiserver.authentication.user import UserInfo
 from engine.apiserver.handshake import offered_token
 from engine.apiserver.kubeconfig_webhook import KubeconfigWebhook
+from engine.apiserver.lru_expire_cache import LruExpireCache
 from engine.apiserver.webhook_client import WebhookError
 from engine.clock import Clock
 
@@ -39,19 +39,17 @@ class WebhookTokenAuthenticator:
         """`audience` is the server's own, for which tokens must be; `seconds` is how long an answer holds."""
         self._webhook = webhook
         self._audience = audience
-        self._clock = clock
         self._kind = GVK(_GROUP, version, _KIND)
         self._seconds = seconds
-        self._known: OrderedDict[str, tuple[UserInfo, float]] = OrderedDict()  # and until when each is
+        self._known: LruExpireCache[str, UserInfo] = LruExpireCache(_SIZE, clock)
 
     async def authenticate(self, request: Request, remarks: Remarks) -> UserInfo | None:
         """Raises RefusedTokenError where the server says why, or cannot be asked."""
         token = bearer_token(request.headers.get("authorization", ""), Remarks()) or offered_token(request)
         if not token:
             return None
-        user, end = self._known.get(token, (None, 0.0))
-        if user is not None and self._clock.monotonic() < end:
-            return user
+        if (known := self._known.get(token)) is not None:
+            return known
         status = await self._asked(token)
         if status.get("audiences") and self._audience not in status["audiences"]:
             return None
@@ -60,10 +58,7 @@ class WebhookTokenAuthenticator:
                 raise RefusedTokenError(str(error))
             return None
         user = _user(status.get("user") or {})
-        if self._seconds > 0:
-            self._known[token] = user, self._clock.monotonic() + self._seconds
-            if len(self._known) > _SIZE:
-                self._known.popitem(last=False)
+        self._known.put(token, user, self._seconds)
         return user
 
     async def _asked(self, token: str) -> Object:

@@ -10,7 +10,7 @@ from pathlib import Path
 from engine.api.types import Object
 from engine.apiserver.authorization.attributes import Attributes, Authorizer
 from engine.apiserver.authorization.union import Authorization, PrivilegedGroups, UnionAuthorizer
-from engine.apiserver.config_files import ConfigFileError
+from engine.apiserver.config_files import ConfigFileError, stamp_of
 from engine.apiserver.metrics.reload_metrics import ReloadMetrics
 from engine.apiserver.webhook_credentials import CredentialsError
 
@@ -25,7 +25,7 @@ class ConfiguredAuthorizers(UnionAuthorizer):
         self._file = file
         self._make = make
         self._metrics = metrics
-        self._seen = self._stamp()
+        self._seen = stamp_of(self._file)
         self.types: Sequence[str] = ()
         super().__init__(self._read())
 
@@ -42,15 +42,8 @@ class ConfiguredAuthorizers(UnionAuthorizer):
         self._metrics.applied(self._file.read_bytes())
         return made
 
-    def _stamp(self) -> tuple[int, int]:
-        try:
-            found = self._file.stat()
-        except OSError:
-            return -1, -1
-        return found.st_mtime_ns, found.st_size
-
     def _follow_file(self) -> None:
-        if (stamp := self._stamp()) == self._seen:
+        if (stamp := stamp_of(self._file)) == self._seen:
             return
         self._seen = stamp
         try:

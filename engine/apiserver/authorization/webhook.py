@@ -6,7 +6,6 @@ What it said is remembered for a while, by the model's clock.
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -20,6 +19,7 @@ from engine.apiserver.authorization.attributes import Attributes, Decision, Verd
 from engine.apiserver.authorization.match_conditions import ConditionError, MatchConditions
 from engine.apiserver.authorization.webhook_metrics import WebhookMetrics
 from engine.apiserver.kubeconfig_webhook import KubeconfigWebhook
+from engine.apiserver.lru_expire_cache import LruExpireCache
 from engine.apiserver.webhook_client import WebhookError
 from engine.clock import Clock, wall
 
@@ -62,10 +62,9 @@ class WebhookAuthorizer:
         self.name = settings.name
         self._webhook = webhook
         self._settings = settings
-        self._clock = clock
         self._metrics = metrics
         self._conditions = MatchConditions(settings.conditions)
-        self._answers: OrderedDict[bytes, tuple[Object, float]] = OrderedDict()  # and until when each is good
+        self._answers: LruExpireCache[bytes, Object] = LruExpireCache(_SIZE, clock)
 
     async def authorize(self, attributes: Attributes) -> Decision:
         spec = spec_of(attributes)
@@ -80,7 +79,7 @@ class WebhookAuthorizer:
                 self._metrics.exclusions.add("Webhook", self.name)
                 return Decision(Verdict.NO_OPINION)
         key = orjson.dumps(spec)
-        status = self._remembered(key)
+        status = self._answers.get(key)
         if status is None:
             try:
                 status = await self._asked(spec)
@@ -88,7 +87,8 @@ class WebhookAuthorizer:
                 log.error("Failed to make webhook authorizer request: %s", error)
                 return self._failed(str(error))
             if sum(map(len, attributes[1:8])) + len(attributes.path) < _LONGEST:
-                self._remember(key, status)
+                ttl = self._settings.authorized_ttl if status.get("allowed") else self._settings.unauthorized_ttl
+                self._answers.put(key, status, ttl)
         return self._decision(status)
 
     def _decision(self, status: Object) -> Decision:
@@ -119,24 +119,6 @@ class WebhookAuthorizer:
             self._metrics.evaluated(self.name, result, wall() - began)
         status: Object = found.get("status") or {}
         return status
-
-    def _remembered(self, key: bytes) -> Object | None:
-        if key not in self._answers:
-            return None
-        status, end = self._answers.pop(key)
-        if self._clock.monotonic() >= end:
-            return None
-        self._answers[key] = status, end  # of those that go, the one that was looked for the longest ago is first
-        return status
-
-    def _remember(self, key: bytes, status: Object) -> None:
-        settings = self._settings
-        seconds = settings.authorized_ttl if status.get("allowed") else settings.unauthorized_ttl
-        if seconds <= 0:
-            return
-        self._answers[key] = status, self._clock.monotonic() + seconds
-        if len(self._answers) > _SIZE:
-            self._answers.popitem(last=False)
 
 
 def spec_of(attributes: Attributes) -> Object:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-
 import orjson
 
 from engine.api.types import Object
 from engine.apiserver.admission.attributes import WRITES, Attributes, Plugin, denied
 from engine.apiserver.admission.image_policy_settings import ImagePolicy
 from engine.apiserver.image_reviews import ImageReviews
+from engine.apiserver.lru_expire_cache import LruExpireCache
 from engine.apiserver.webhook_client import WebhookError
 from engine.clock import Clock
 
@@ -26,10 +25,9 @@ class ImagePolicyWebhook(Plugin):
     default = False
 
     def __init__(self, clock: Clock, policy: ImagePolicy, reviews: ImageReviews) -> None:
-        self._clock = clock
         self._policy = policy
         self._reviews = reviews
-        self._answers: OrderedDict[bytes, tuple[Object, float]] = OrderedDict()  # and until when each is good
+        self._answers: LruExpireCache[bytes, Object] = LruExpireCache(_SIZE, clock)
 
     async def validate(self, attributes: Attributes) -> None:
         pod = attributes.object
@@ -37,14 +35,15 @@ class ImagePolicyWebhook(Plugin):
             return
         spec = _spec(attributes, pod)
         key = orjson.dumps(spec)
-        status = self._remembered(key)
+        status = self._answers.get(key)
         if status is None:
             try:
                 status = await self._reviews.ask(spec)
             except WebhookError as error:
                 self._unanswered(attributes, pod, str(error))
                 return
-            self._remember(key, status)
+            seconds = self._policy.allow_seconds if status.get("allowed") else self._policy.deny_seconds
+            self._answers.put(key, status, seconds)
         for name, text in (status.get("auditAnnotations") or {}).items():
             attributes.annotate(_AUDIT + name, text)
         if not status.get("allowed"):
@@ -59,21 +58,6 @@ class ImagePolicyWebhook(Plugin):
         attributes.annotate(_AUDIT + _FAILED_OPEN, "true")
         annotations = pod["metadata"].get("annotations") or {}
         pod["metadata"]["annotations"] = {**annotations, f"alpha{_ANNOTATIONS}{_FAILED_OPEN}": "true"}
-
-    def _remembered(self, key: bytes) -> Object | None:
-        if key not in self._answers:
-            return None
-        status, end = self._answers.pop(key)
-        if self._clock.monotonic() >= end:
-            return None
-        self._answers[key] = status, end  # of those that go, the one that was looked for the longest ago is first
-        return status
-
-    def _remember(self, key: bytes, status: Object) -> None:
-        seconds = self._policy.allow_seconds if status.get("allowed") else self._policy.deny_seconds
-        self._answers[key] = status, self._clock.monotonic() + seconds
-        if len(self._answers) > _SIZE:
-            self._answers.popitem(last=False)
 
 
 def _spec(attributes: Attributes, pod: Object) -> Object:

@@ -18,7 +18,7 @@ from engine.apiserver.authentication.jwt.provider import Token
 from engine.apiserver.authentication.remarks import Remarks
 from engine.apiserver.authentication.token_error import RefusedTokenError, TokenError
 from engine.apiserver.authentication.user import UserInfo
-from engine.apiserver.config_files import ConfigFileError
+from engine.apiserver.config_files import ConfigFileError, stamp_of
 from engine.apiserver.handshake import offered_token
 from engine.apiserver.metrics.reload_metrics import ReloadMetrics
 from engine.clock import Clock
@@ -53,7 +53,7 @@ class JwtAuthenticators:
         self._anonymous = found.get("anonymous")
         self._tasks: Supervisor | None = None
         self._starting: list[asyncio.Task[None]] = []
-        self._seen = self._stamp()
+        self._seen = stamp_of(file) if file is not None else (0, 0)
         self._authenticators = self._made(found)
         if file is not None:
             self._metrics.applied(file.read_bytes())
@@ -98,17 +98,8 @@ class JwtAuthenticators:
 
     # -- the file
 
-    def _stamp(self) -> tuple[int, int]:
-        if self._file is None:
-            return 0, 0
-        try:
-            found = self._file.stat()
-        except OSError:
-            return -1, -1
-        return found.st_mtime_ns, found.st_size
-
     def _follow_file(self) -> None:
-        if self._file is None or (stamp := self._stamp()) == self._seen:
+        if self._file is None or (stamp := stamp_of(self._file)) == self._seen:
             return
         self._seen = stamp
         try:
