@@ -53,7 +53,7 @@ async def flow_inspected(pilot: Pilot[Any]) -> None:
     await driver.until(lambda: canvas.model.rows)
     canvas.move_to(next(row for row in canvas.model.rows if row.label == "POST pods"))
     await driver.press("enter")
-    await driver.sees("authentication", "authorization")
+    await driver.sees("pinned", "authentication", "authorization")
 
 
 async def flow_with_everything(pilot: Pilot[Any]) -> None:
